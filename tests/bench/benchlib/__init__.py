@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of tests/bench/run: tools, runs of them, loads, figures, goals, and one module for each measurement."""
+"""The parts of tests/bench/run: the tools, their runs, the loads, the figures, the goals, and a module for each
+measurement."""

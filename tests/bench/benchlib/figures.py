@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures: the measured values of each tool, as a table for people and as JSON for machines."""
+"""Figures: the measured values of each tool, printed as tables and written as JSON."""
 
 import collections
 import statistics
@@ -8,7 +8,8 @@ Key = collections.namedtuple("Key", "measurement name unit group")
 
 
 class Figures:
-    """{key: {label: values}}, in the order in which they came. Labels of one group are compared with each other."""
+    """{key: {label: values}}, in the order in which they were added. Labels of one group are compared with each
+    other."""
 
     def __init__(self):
         self._values = {}
@@ -20,7 +21,7 @@ class Figures:
             self._ours.add(label)
 
     def median(self, measurement, name, label):
-        """None where that was not measured."""
+        """The median of a figure, or None if it was not measured."""
         for key, by_label in self._values.items():
             if (key.measurement, key.name) == (measurement, name) and label in by_label:
                 return statistics.median(by_label[label])
@@ -33,7 +34,7 @@ class Figures:
         return None
 
     def rows(self):
-        """(key, label, values, {ours: how many times ours this is})"""
+        """Yield (key, label, values, {label of ours: this median divided by ours})."""
         for key, by_label in self._values.items():
             for label, values in by_label.items():
                 ratios = {}
@@ -59,7 +60,7 @@ class Figures:
 
 
 def number(value):
-    """Three digits that count."""
+    """Format a number with three significant digits."""
     if value == 0:
         return "0"
     if abs(value) >= 100:
@@ -68,18 +69,19 @@ def number(value):
 
 
 def times(ratios):
-    """bpf 3.1, perfring 4.0: how many times ours a peer's is, without what the group says anyway."""
+    """Format ratios as "bpf 3.1, perfring 4.0": a peer's value divided by each of ours. Leave out the way to unwind,
+    which the group shows."""
     return ", ".join(f"{label.split()[0]} {number(ratio)}" for label, ratio in ratios.items())
 
 
 def by_measurement(found, titles):
-    """(title, its figures) of what as_json() gave, in its order."""
+    """Return a list of (title, figures) from the result of as_json(), in its order."""
     measured = dict.fromkeys(one["measurement"] for one in found)
     return [(titles[name], [one for one in found if one["measurement"] == name]) for name in measured]
 
 
 def table(found, titles):
-    """Lines of Markdown: all that is known of each figure."""
+    """Return lines of Markdown: all values of each figure."""
     lines = []
     for title, rows in by_measurement(found, titles):
         lines += ["", title, "", "| figure | tool | median | min | max | times that of |",
@@ -91,7 +93,7 @@ def table(found, titles):
 
 
 def medians(found, titles):
-    """Lines of Markdown: a column for each tool, a row for each figure."""
+    """Return lines of Markdown: a column for each tool, a row for each figure."""
     lines = []
     for title, rows in by_measurement(found, titles):
         tools = list(dict.fromkeys(one["tool"] for one in rows))
@@ -104,7 +106,7 @@ def medians(found, titles):
 
 
 def align(lines):
-    """Columns of each block of lines below each other."""
+    """Align the columns of each table in these lines."""
     out, block = [], []
     for line in [*lines, ""]:
         if line.startswith("|"):
@@ -117,7 +119,7 @@ def align(lines):
 
 
 def aligned(rows):
-    """The second row says on which side the cells of a column are."""
+    """Yield the rows of one table. Its second row shows on which side the cells of each column are aligned."""
     widths = [max(3, *(len(row[i]) for row in rows if row is not rows[1])) for i in range(len(rows[0]))] if rows else []
     for row in rows:
         cells = []

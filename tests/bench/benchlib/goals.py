@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The goals: each is a figure of ours with a limit, usually a part of a peer's figure from the same run."""
+"""The goals: each is a limit for a figure of profile, usually a part of a peer's figure from the same run."""
 
 import collections
 
@@ -12,7 +12,8 @@ PEERS = ("libbpf-tools", "bcc", "bpftrace", "perf")
 
 
 def part(figures, where, name, peers, divisor):
-    """The least of the peers' medians, divided; None where none is there."""
+    """Return the smallest median of the peers, divided by @divisor, and its description; None if no peer was
+    measured."""
     found = [(median, peer) for peer in peers if (median := figures.median(where, name, peer)) is not None]
     if not found:
         return None, "no peer was measured"
@@ -21,7 +22,8 @@ def part(figures, where, name, peers, divisor):
 
 
 def goals(figures, unaccounted):
-    """In the order of the table; @unaccounted are those of each run of ours."""
+    """Return the goals in the order of the table. @unaccounted has the number of unaccounted samples of each run of
+    profile."""
     def ours(where, name, label):
         return figures.median(where, name, label)
 
@@ -60,14 +62,14 @@ def goals(figures, unaccounted):
 
 
 def own_against_record(figures):
-    """perfring counts and reports in the time that a quarter of perf's recording alone takes."""
+    """perfring counts samples and makes the report in a quarter of the time that perf record takes alone."""
     limit, why = part(figures, "stop", "own CPU time to record", ("perf",), 4)
     return Goal("own CPU at 99 Hz, start and report included", "perfring",
                 figures.median("stop", "own CPU time", "perfring"), limit, "ms", why.replace("perf's", "perf record's"))
 
 
 def complete_against_own(figures, label):
-    """The default has complete stacks; frame pointers alone cost little less."""
+    """The default has complete stacks. It costs little more than frame pointers alone."""
     alone = figures.median("stop", "own CPU time", label)
     return Goal("own CPU at 99 Hz, start and report included", f"{label} auto",
                 figures.median("stop", "own CPU time", f"{label} auto"), alone and 1.15 * alone, "ms",
@@ -81,7 +83,7 @@ def verdict(goal):
 
 
 def lines(found):
-    """Lines of Markdown, of what as_json() gave."""
+    """Return lines of Markdown from the result of as_json()."""
     out = ["", "Goals", "", "| goal | of | here | at most | that is | |", "|---|---|--:|--:|---|---|"]
     for goal in found:
         value = "-" if goal["value"] is None else f"{number(goal['value'])} {goal['unit']}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's own statistics of BPF programs, which are on only while a process holds a descriptor for them."""
+"""The kernel's statistics of BPF programs, which it collects while a process holds a descriptor for that."""
 
 import contextlib
 import ctypes
@@ -11,9 +11,9 @@ BPF_ENABLE_STATS = 32
 
 @contextlib.contextmanager
 def program_statistics():
-    """Where the kernel has none (before 5.8), figures that need them are missing."""
+    """Enable them. Before 5.8 the kernel has none, and figures that need them are missing."""
     number = NR_BPF.get(os.uname().machine)
-    run_time = ctypes.create_string_buffer(4)  # type 0
+    run_time = ctypes.create_string_buffer(4)  # BPF_STATS_RUN_TIME is 0
     fd = ctypes.CDLL(None, use_errno=True).syscall(number, BPF_ENABLE_STATS, run_time, 4) if number else -1
     try:
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loads: programs that run during a measurement, and are sampled."""
+"""The loads: programs that run during a measurement and are sampled."""
 
 import glob
 import os
@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-LIFE_S = 900  # they end by themselves, should nobody end them
+LIFE_S = 900  # after this time they end by themselves
 
 # Half of the time in python3, half in the largest library that distributions ship.
 PYTHON = r"""
@@ -44,17 +44,17 @@ while True:
 
 
 def large_library():
-    """The path of libLLVM, or an empty one."""
+    """Return the path of libLLVM, or an empty string."""
     found = sorted(path for path in glob.glob("/usr/lib/*/libLLVM*.so*") if os.path.getsize(path) > 100 << 20)
     return os.path.realpath(found[0]) if found else ""
 
 
 class Load:
-    """Programs that have said "ready" when it is entered, and are gone when it is left."""
+    """A context in which these programs run. It begins when each has printed "ready", and kills them at its end."""
 
     def __init__(self, *commands, sessions=False):
         self._commands = commands
-        self._sessions = sessions  # each has one of its own, which is gone as a whole
+        self._sessions = sessions  # each program has a session of its own, which is killed as a whole
         self._processes = []
 
     def __enter__(self):
@@ -80,7 +80,7 @@ class Load:
 
 
 class Loads:
-    """Which there are. @folder has the workloads."""
+    """The loads that exist. @folder has the workloads."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -92,15 +92,15 @@ class Loads:
         return Load([self.program(name), str(LIFE_S), *map(str, arguments)])
 
     def interpreters(self):
-        """For each second CPU one."""
+        """Start one on every second CPU."""
         command = [sys.executable, "-c", PYTHON, str(LIFE_S), large_library()]
         return Load(*[command] * max(1, len(os.sched_getaffinity(0)) // 2))
 
     def sessions(self, number, loops):
-        """So many that compete, with so many processes each."""
+        """Start @number sessions that compete for the CPUs, each with @loops busy loops."""
         command = f"for ((i = 0; i < {loops}; i++)); do while :; do :; done & done; echo ready; sleep {LIFE_S}; kill 0"
         return Load(*[["bash", "-c", command]] * number, sessions=True)
 
     def many(self, *names):
-        """Workloads with arguments of their own, side by side."""
+        """Start several workloads with different arguments at the same time."""
         return Load(*[[self.program(name), str(LIFE_S), *arguments] for name, *arguments in names])

@@ -13,7 +13,7 @@ import time
 CPUS = len(os.sched_getaffinity(0))
 SETTLED_S = 0.2  # tools open their events one by one, and some others before those that sample
 PATIENCE_S = 60
-PER_CPU_MAPS = (5, 6, 10)  # types of them: values for each possible CPU
+PER_CPU_MAPS = (5, 6, 10)  # map types with a value for each possible CPU
 REPORT_S = 90  # a report that takes longer is given up
 
 Kernel = collections.namedtuple("Kernel", "maps_kib rings_kib programs_ns programs_runs sizes")
@@ -21,7 +21,7 @@ Cost = collections.namedtuple("Cost", "wall_s cpu_s rss_mib status")
 
 
 class Failed(Exception):
-    """A tool did not do what it should."""
+    """A tool did not work as expected."""
 
 
 def now_ns():
@@ -29,7 +29,7 @@ def now_ns():
 
 
 def family(pid):
-    """The process with all that descend from it."""
+    """Return the pids of this process and all its descendants."""
     pids = [pid]
     for each in pids:
         try:
@@ -42,7 +42,7 @@ def family(pid):
 
 
 def descriptors(pid):
-    """(number, what it is) of each, anonymous ones alone."""
+    """Return (number, target) of each descriptor of an anonymous inode."""
     found = []
     try:
         for number in os.listdir(f"/proc/{pid}/fd"):
@@ -58,7 +58,7 @@ def descriptors(pid):
 
 
 class Run:
-    """A command that was started. All it writes is in a folder of its own, which close() removes, or in @folder."""
+    """A running command. All its output is in a directory of its own, which close() removes, or in @folder."""
 
     def __init__(self, argv, measure, folder=None):
         self.argv = argv
@@ -66,7 +66,7 @@ class Run:
         self._own_folder = not folder
         self.out = os.path.join(self.folder, "after.out" if folder else "out")
         self.err = os.path.join(self.folder, "after.err" if folder else "err")
-        self.first_ns = None  # an event of it was open, as seen from outside
+        self.first_ns = None  # its events were open, as its descriptors show
         self.stop_ns = None
         self.kernel = None
         ours, theirs = os.pipe()
@@ -79,7 +79,7 @@ class Run:
         self.pid, self.began_ns = int(pid), int(began)
 
     def await_sampling(self, events):
-        """Until it has had so many perf events for each CPU, and no more, for a while."""
+        """Wait until the command has had @events perf events for each CPU, and no more, for some time."""
         count, since = 0, now_ns()
         while count < events * CPUS or now_ns() - since < SETTLED_S * 1e9:
             time.sleep(0.01)
@@ -94,13 +94,13 @@ class Run:
                 raise Failed(f"'{os.path.basename(self.argv[0])}' does not begin to sample: {self.said()}")
 
     def sample_for(self, seconds):
-        """So long since it began to sample."""
+        """Sleep until it has sampled for this time."""
         time.sleep(max(0, seconds - (now_ns() - self.first_ns) / 1e9))
 
     def look(self):
-        """What the kernel keeps for it now: from the descriptors and mappings of its processes."""
+        """Store the memory that the kernel uses for it now, from the descriptors and mappings of its processes."""
         maps = rings = programs_ns = programs_runs = 0
-        sizes = {}  # of map by descriptor: its key and its value, as they are copied
+        sizes = {}  # {descriptor of a map: (size of a key, size of a value as it is copied)}
         for pid in family(self.pid):
             for number, target in descriptors(pid):
                 if target not in ("anon_inode:bpf-map", "anon_inode:bpf-prog"):
@@ -136,7 +136,8 @@ class Run:
         return self.end()
 
     def end(self):
-        """Wait for its end: what it cost, wall time from stop() or else from its start."""
+        """Wait until the command ends. Return its cost; the wall time begins at stop(), or else at the start of the
+        command."""
         try:
             self._process.wait(REPORT_S)
         except subprocess.TimeoutExpired as late:
@@ -151,7 +152,7 @@ class Run:
         return (self.stop_ns - self.first_ns) / 1e9
 
     def said(self):
-        """The end of what it wrote, for people."""
+        """Return the end of its output, for messages."""
         text = ""
         for path in (self.out, self.err):
             with open(path, encoding="utf-8", errors="replace") as file:
@@ -159,12 +160,12 @@ class Run:
         return " / ".join(line.strip() for line in text.splitlines()[-4:] if line.strip())
 
     def books(self):
-        """What profile --stats wrote."""
+        """Return the statistics that profile --stats has written."""
         with open(self.err, encoding="utf-8", errors="replace") as file:
             return {m[1]: int(m[2]) for m in re.finditer(r"^(\w+): (\d+)$", file.read(), re.MULTILINE)}
 
     def _kill(self):
-        """With all that it has started."""
+        """Kill the command and all processes that it has started."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 

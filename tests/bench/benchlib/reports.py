@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of reports: (frames from the root to the leaf, the user's first, after the task's name) and count."""
+"""Readers of reports. They yield rows: (the task's name, then user and kernel frames from the root to the leaf) and a
+count."""
 
 import re
 
 
 def folded(path):
-    """name;root;...;leaf COUNT, as profile -f, bcc, libbpf-tools and flame graph scripts write it."""
+    """Read rows "name;root;...;leaf COUNT", as profile -f, bcc, libbpf-tools and flame graph scripts write them."""
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             text, _, count = line.rstrip().rpartition(" ")
@@ -14,7 +15,7 @@ def folded(path):
 
 
 def bpftrace(path):
-    """@[user stack, kernel stack, name, pid]: COUNT, innermost frame first, a line each."""
+    """Read rows "@[user stack, kernel stack, name, pid]: COUNT", with one frame in each line, innermost first."""
     stacks = None
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -23,7 +24,7 @@ def bpftrace(path):
                 line = line[2:]
             if stacks is None:
                 continue
-            end = re.match(r"^, (?:, )?(.*), \d+\]: (\d+)$", line)  # another comma: no kernel stack
+            end = re.match(r"^, (?:, )?(.*), \d+\]: (\d+)$", line)  # two commas: there is no kernel stack
             if end:
                 user, kernel = (stacks + [[]])[:2]
                 yield [end[1], *reversed(user), *reversed(kernel)], int(end[2])
@@ -34,7 +35,7 @@ def bpftrace(path):
                 stacks[-1].append(re.sub(r"\+\d+$", "", line.strip()))
 
 
-# What `perf script -F comm,ip,sym` writes becomes rows as above.
+# An awk program that folds the output of `perf script -F comm,ip,sym`.
 COLLAPSE = r"""
 function flush()
 {

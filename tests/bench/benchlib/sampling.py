@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One tool samples all CPUs once, up to its report: the cost, and the contents of the report."""
+"""A run of one tool on all CPUs, including its report: the cost, and the contents of the report."""
 
 import concurrent.futures
 import os
@@ -8,7 +8,7 @@ from . import meter
 
 
 class Sampling:
-    """Use as a context; between start() and stop() it samples."""
+    """A context in which the tool samples, from start() to stop()."""
 
     def __init__(self, bench, tool, hz, prefix=()):
         self._bench = bench
@@ -37,7 +37,7 @@ class Sampling:
         self.record_cpu_s = cost.cpu_s
 
     def finish(self):
-        """What else makes the report, and whether it is one."""
+        """Run the command that makes the report, if there is one, and check that there is a report."""
         after = self.tool.after()
         if after:
             self._after = meter.Run(after, self._bench.measure, folder=self.run.folder)
@@ -70,8 +70,8 @@ class Sampling:
 
     @property
     def taken(self):
-        """Samples that the event gave while one had CPU time: as the tool counts them, or the kernel its program's
-        runs, or all that are in the report."""
+        """Number of samples that the event took for tasks: from the tool's statistics, the run count of its BPF
+        program, or the sum of its report."""
         if self.tool.ours:
             return self.books["samples_taken"] - self.books["samples_filtered"]
         if self.tool.bpf and self.run.kernel.programs_runs:
@@ -80,13 +80,13 @@ class Sampling:
 
     @property
     def with_stack(self):
-        """Samples that are in the report with a stack."""
+        """Number of samples in the report that have a stack."""
         return sum(count for frames, count in self.rows
                    if len(frames) > 1 and not any(frame.startswith("[Missed") for frame in frames))
 
 
 def sample(bench, tool, hz, seconds, prefix=()):
-    """For so long, in its own time; close it."""
+    """Run one tool alone for this time. The caller closes the result."""
     sampling = Sampling(bench, tool, hz, prefix)
     try:
         sampling.start()
@@ -99,7 +99,8 @@ def sample(bench, tool, hz, seconds, prefix=()):
 
 
 def side_by_side(bench, tools, hz, seconds, prefix=lambda tool: ()):
-    """All of them at the same time, each for so long since it began to sample. A list of samplings to be closed."""
+    """Run all tools at the same time, each for this time after it has begun to sample. The caller closes the returned
+    samplings."""
     samplings = [Sampling(bench, tool, hz, prefix(tool)) for tool in tools]
 
     def one(sampling):

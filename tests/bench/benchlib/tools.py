@@ -11,10 +11,10 @@ BPFTRACE = "profile:hz:%d /pid/ { @[ustack, kstack, comm, pid] = count(); }"
 
 
 class Tool:
-    """How one samples all CPUs until SIGINT and then writes a report."""
+    """A tool that samples all CPUs until SIGINT, and then writes a report."""
 
     ours = False
-    bpf = False  # its program counts samples, and the kernel its runs
+    bpf = False  # a BPF program takes its samples, and the kernel counts its runs
     slow = False  # takes seconds to start or to report
     events = 1  # perf events for each CPU
     rows = staticmethod(reports.folded)
@@ -28,14 +28,14 @@ class Tool:
 
     @property
     def group(self):
-        """Whom it is compared with: stacks by frame pointers, or complete ones."""
+        """The tools with which it is compared: stacks by frame pointers, or complete ones."""
         return "fp" if self.unwind == "fp" else "dwarf"
 
     def argv(self, hz):
         raise NotImplementedError
 
     def after(self):
-        """What makes the report of what argv() left in its folder, if that is another command."""
+        """Return the command that makes the report from the files that argv() has left, or None if argv() makes it."""
         return None
 
     def version(self):
@@ -55,7 +55,7 @@ class Profile(Tool):
 
 
 class Perf(Tool):
-    """perf record, then perf script and an awk program that folds it."""
+    """perf record, then perf script and an awk program that folds its output."""
 
     def argv(self, hz):
         graph = "dwarf" if self.unwind == "dwarf" else "fp"
@@ -63,13 +63,13 @@ class Perf(Tool):
                 "-o", "recording"]
 
     def after(self):
-        # Inlined functions, and names of files, would make it slower yet.
+        # Inlined functions and names of files would make it even slower.
         return ["sh", "-c", '"$0" script -i "$1" --no-inline -F comm,ip,sym 2>/dev/null | awk "$2"', self.program,
                 "recording", reports.COLLAPSE]
 
 
 class BccLike(Tool):
-    """bcc's profile, and that of libbpf-tools."""
+    """profile of bcc, and of libbpf-tools."""
 
     bpf = True
 
@@ -81,15 +81,16 @@ class Bcc(BccLike):
     slow = True
 
     def version(self):
-        return "of unknown version"  # it has no option that tells
+        return "of unknown version"  # it has no option for that
 
 
 class Bpftrace(Tool):
-    """With names cached, which by itself it does only where addresses are not randomized: else it takes minutes."""
+    """It runs with a cache of names. By default bpftrace has that only if addresses are not randomized, and otherwise
+    needs minutes."""
 
     bpf = True
     slow = True
-    events = 2  # what it prints comes by another
+    events = 2  # the second one is for its output
     rows = staticmethod(reports.bpftrace)
 
     def argv(self, hz):
@@ -106,7 +107,8 @@ def is_of_libbpf_tools(program):
 
 
 def find(variable, names, path, fits=lambda program: True):
-    """The program that the variable names, or the first of the names on the path; a reason where there is none."""
+    """Return (the program that the variable names, or the first of the names on the path; None), or (None, the
+    reason)."""
     named = os.environ.get(variable) if variable else None
     if named:
         program = shutil.which(named)
@@ -119,8 +121,7 @@ def find(variable, names, path, fits=lambda program: True):
 
 
 def peers(folder):
-    """Tools that are there, and {name: reason} of those that are not or that do not work. @folder is where
-    tests/bench/peers-get puts them."""
+    """Return the peers that exist, and {name: reason} of the others. tests/bench/peers-get puts peers into @folder."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin:" + os.path.join(folder, "bin")
     wanted = [
         ("libbpf-tools", "PEER_LIBBPF_PROFILE", ["profile-libbpf", "profile"], is_of_libbpf_tools,
@@ -142,7 +143,7 @@ def peers(folder):
 
 
 def try_out(tools, measure, skipped):
-    """Those of @tools that can sample here; why the others cannot becomes part of @skipped."""
+    """Return those of @tools that can sample here. Add the others to @skipped, with the reason."""
     working = []
     for tool in tools:
         try:

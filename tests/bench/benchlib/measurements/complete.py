@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of programs without frame pointers, as distributions ship them: complete down to main or a similar one."""
+"""Stacks of programs without frame pointers, as distributions build them: how many are complete, down to main or a
+similar function."""
 
 from .. import sampling
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that the kernel copies to user space: through perf rings, and from maps by bpf(2), as strace
-sees it. No time is measured, so all tools sample at the same time."""
+"""Bytes that the kernel copies to user space: through perf rings, and from maps by bpf(2), as strace shows them. No
+time is measured, so all tools sample at the same time."""
 
 import os
 import re
@@ -18,7 +18,7 @@ BATCH = re.compile(r"bpf\(BPF_MAP_LOOKUP_(?:AND_DELETE_)?BATCH, .*count=\d+(?: =
 
 
 def of_maps(trace, sizes):
-    """What the calls in this trace copied from maps of these sizes."""
+    """Return the bytes that the calls in this trace have copied from maps of these sizes."""
     total = 0
     with open(trace, encoding="utf-8", errors="replace") as file:
         for line in file:

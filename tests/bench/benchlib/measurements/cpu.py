@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Own CPU time by rate; and the time that BPF programs take from the sampled programs, as the kernel counts it. The
-kernel's work for a sample outside of the program, such as writing it to a ring, is only part of the slowdown."""
+"""The tool's own CPU time by rate, and the time that its BPF program takes from the sampled programs, as the kernel
+counts it. Other kernel work for a sample, such as writing it to a ring, is only part of the slowdown."""
 
 from .. import kernel, sampling
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples whose stack is not in the report. All tools sample at the same time: no time is measured, and each has
-events, tables and rings of its own."""
+"""Samples whose stacks are missing in the report. All tools sample at the same time: no time is measured, and each tool
+has its own events, tables and rings."""
 
 from .. import kernel, sampling
 

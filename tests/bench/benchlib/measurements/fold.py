@@ -15,7 +15,7 @@ SCRIPT = '"$0" script -i "$1" --no-inline -F comm,ip,sym 2>/dev/null | awk "$2"'
 
 
 def record(bench, perf, unwind, path):
-    """Some 20 to 200 MB."""
+    """Make a recording of about 20 to 200 MB."""
     graph, hz = ("fp", 9999) if unwind == "fp" else ("dwarf", 1999)
     command = [perf, "record", "-q", "-m", "8M", "-e", "cpu-clock", "-F", str(hz), "-a", "--call-graph", graph,
                "-o", path, "--", "sleep", "4"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Growth: the cost of a sample with more samples, more stacks, and more tasks. It includes the cost of a start,
-so it may fall, but not rise."""
+"""The cost of a sample with more samples, more stacks, and more tasks. It includes the cost of a start, so it may fall,
+but must not rise."""
 
 from .. import sampling
 
@@ -15,7 +15,7 @@ TASKS = (10, 100, 1000, 5000)
 
 
 def runs():
-    """(what there is more of, load, rate)"""
+    """Yield (what is increased, load, rate)."""
     for factor in TIMES:
         yield f"{factor} times the rate ({factor * HZ} Hz)", ("distinct", 1000), factor * HZ
     for factor in TIMES:

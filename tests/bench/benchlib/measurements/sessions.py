@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host that is too busy: five sessions with 20 loops each, among which the kernel divides the CPUs before it looks at
-their processes. All CPUs are busy, so each sample that is due can be taken."""
+"""An overloaded host: five sessions with 20 busy loops each. The kernel first divides the CPUs among the sessions, then
+among their processes. All CPUs are busy, so each sample that is due can be taken."""
 
 from .. import sampling
 

@@ -13,7 +13,7 @@ PIECES = 5000
 
 
 def work(bench):
-    """(wall time of the slowest CPU, CPU time of all)"""
+    """Return [wall time of the slowest CPU, CPU time of all]."""
     out = subprocess.run([bench.loads.program("piecework"), "60", str(PIECES)], stdout=subprocess.PIPE, check=True)
     return [int(word) for word in out.stdout.split()[-2:]]
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exec to the first sample. The workload's stacks encode the time, so the first sample in the report shows when it
-was taken: the same method for all tools. It runs with the lowest priority on each CPU, which is idle otherwise."""
+"""The time from exec to the first sample. The workload's stacks encode the time, so the first sample in the report
+shows when it was taken, in the same way for all tools. It runs with the lowest priority on each CPU, which is otherwise
+idle."""
 
 from .. import meter, sampling
 
@@ -14,7 +15,7 @@ LEVELS = 16
 
 
 def slot(frames):
-    """The number of the slot of time that a stack stands for, or None."""
+    """Return the number of the slot of time that this stack encodes, or None."""
     path = [frame for frame in frames if frame in ("left", "right")]
     if frames[0] != "slots" or len(path) != LEVELS:
         return None
@@ -22,7 +23,7 @@ def slot(frames):
 
 
 def first_sample_ms(began_ns, rows):
-    """From then to the middle of the first slot that is in the report."""
+    """Return the time from @began_ns to the middle of the first slot in the report."""
     slot_ns = SLOT_US * 1000
     began = began_ns // slot_ns
     slots = [found for found in (slot(frames) for frames, _ in rows) if found is not None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A typical run, with large programs in the report: its end, its memory and its CPU time."""
+"""A typical run, with large programs in the report: the time to end it, its memory and its CPU time."""
 
 from .. import sampling
 
