@@ -128,7 +128,7 @@ static void check_nobody_samples(int paranoid, bool kernel, pid_t pid)
 		       kernel ? "the kernel's stacks, too" : "no stack of the kernel");
 		snprintf(cause, sizeof(cause), "kernel.perf_event_paranoid is %d", paranoid);
 		told = strstr(r.err, "only user code is sampled") && strstr(r.err, cause);
-		if (!tap_ok(told == !kernel, "%s: which is %stold", name, kernel ? "not " : ""))
+		if (!tap_ok(told == !kernel, "%s: 'only user code' is %sreported", name, kernel ? "not " : ""))
 			tap_text("stderr", r.err);
 		tap_ok(!strcmp(report_word(&r, "backend"), "perfring"), "%s: perfring", name);
 	}

@@ -35,7 +35,7 @@ static void check_all_names(const char *when, bool modules)
 	said[len] = 0;
 	status = pclose(f);
 	if (!can_ask()) {
-		tap_ok(WEXITSTATUS(status) == 2, "names %s: the kernel cannot be asked", when);
+		tap_ok(WEXITSTATUS(status) == 2, "names %s: the kernel gives no names", when);
 		return;
 	}
 	if (!tap_ok(!status, "names %s: the same in both ways", when))
