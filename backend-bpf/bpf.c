@@ -314,10 +314,10 @@ static void bpf_close(struct counter *c)
 
 	if (!c)
 		return;
+	object_release(c);
+	proved_release(&own->first.proved);
 	profile_bpf__destroy(own->grown);
 	profile_bpf__destroy(own->skel);
-	proved_release(&own->first.proved);
-	object_release(c);
 	free(own);
 }
 

@@ -83,6 +83,7 @@ struct bpf_count_key object_nowhere(void);
  */
 int object_load(struct counter *c, struct bpf_object *bpf, const char *program, struct err *err);
 
+/** object_release() - free all of it but @c itself. Before the BPF object is destroyed: it uses the maps. */
 void object_release(struct counter *c);
 
 /**

@@ -400,8 +400,8 @@ static void switches_close(struct counter *c)
 		return;
 	if (own->attached >= 0)
 		close(own->attached);
-	offcpu_bpf__destroy(own->skel);
 	object_release(c);
+	offcpu_bpf__destroy(own->skel);
 	free(own);
 }
 
