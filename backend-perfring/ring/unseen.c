@@ -9,7 +9,8 @@
 
 struct unseen {
 	uint32_t pid_max;
-	uint64_t *bits; /* by process id; changed by both threads */
+	uint64_t *bits; /* by process id; changed by both threads, as is @nr_left */
+	size_t nr_left; /* bits that are set; one more until unseen_begin() has set all */
 	/* Between the two threads: @nr_put of them were found, and the reader has taken @nr_taken. */
 	pid_t found[FOUND_MAX];
 	uint32_t nr_put, nr_taken;
@@ -21,6 +22,7 @@ struct unseen *unseen_new(const struct host *h)
 
 	if (!u)
 		return NULL;
+	u->nr_left = 1;
 	u->pid_max = proc_pid_max(h);
 	u->bits = calloc(u->pid_max / PIDS_IN_WORD + 1, sizeof(*u->bits));
 	if (u->bits)
@@ -46,8 +48,11 @@ static int add_pid(void *ctx, pid_t pid)
 {
 	struct unseen *u = ctx;
 
-	if (pid > 0 && (uint32_t)pid <= u->pid_max)
-		__atomic_fetch_or(&u->bits[(uint32_t)pid / PIDS_IN_WORD], bit_of(pid), __ATOMIC_RELAXED);
+	if (pid <= 0 || (uint32_t)pid > u->pid_max)
+		return 0;
+	__atomic_fetch_add(&u->nr_left, 1, __ATOMIC_RELAXED);
+	if (__atomic_fetch_or(&u->bits[(uint32_t)pid / PIDS_IN_WORD], bit_of(pid), __ATOMIC_RELAXED) & bit_of(pid))
+		__atomic_fetch_sub(&u->nr_left, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -60,6 +65,7 @@ void unseen_begin(struct unseen *u, const struct host *h, const struct filter *f
 			add_pid(u, filter->ids[i]);
 	else
 		proc_pids(h, add_pid, u);
+	__atomic_fetch_sub(&u->nr_left, 1, __ATOMIC_RELAXED);
 }
 
 bool unseen_take(struct unseen *u, pid_t pid)
@@ -69,8 +75,11 @@ bool unseen_take(struct unseen *u, pid_t pid)
 	if (!u || pid <= 0 || (uint32_t)pid > u->pid_max)
 		return false;
 	word = &u->bits[(uint32_t)pid / PIDS_IN_WORD];
-	return __atomic_load_n(word, __ATOMIC_RELAXED) & bit_of(pid) &&
-	       __atomic_fetch_and(word, ~bit_of(pid), __ATOMIC_RELAXED) & bit_of(pid);
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit_of(pid)) ||
+	    !(__atomic_fetch_and(word, ~bit_of(pid), __ATOMIC_RELAXED) & bit_of(pid)))
+		return false;
+	__atomic_fetch_sub(&u->nr_left, 1, __ATOMIC_RELAXED);
+	return true;
 }
 
 pid_t unseen_next(struct unseen *u)
@@ -103,7 +112,7 @@ int rings_look(struct source *b)
 	size_t tid_at = sizeof(struct perf_event_header), i;
 	uint32_t before;
 
-	if (!b->unseen)
+	if (!b->unseen || !__atomic_load_n(&b->unseen->nr_left, __ATOMIC_RELAXED))
 		return -1;
 	before = b->unseen->nr_put;
 	if (b->env->events->attr.sample_type & PERF_SAMPLE_IDENTIFIER)

@@ -112,6 +112,32 @@ START_TEST(test_look)
 }
 END_TEST
 
+/* There are no more looks when each process has been seen. */
+START_TEST(test_over)
+{
+	struct events events = { .nr_places = 1 };
+	struct source_env env = { .events = &events };
+	struct cpu_rings rings[] = {
+		{ .samples = { .page = &page, .data = data, .bytes = BYTES, .lock = PTHREAD_MUTEX_INITIALIZER } }
+	};
+	struct source b = { .env = &env, .rings = rings, .unseen = unseen_new(&host) };
+	const struct filter two = { .ids = (pid_t[]){ 70, 70, 2000, 300 }, .nr = 4 };
+
+	page = (struct perf_event_mmap_page){ 0 };
+	ck_assert_ptr_nonnull(b.unseen);
+	ck_assert_int_eq(rings_look(&b), 0);
+	unseen_begin(b.unseen, &host, &two);
+	ck_assert_int_eq(rings_look(&b), 0);
+	write_sample(PERF_RECORD_SAMPLE, false, 70);
+	ck_assert_int_eq(rings_look(&b), 1);
+	ck_assert_int_eq(rings_look(&b), 0);
+	ck_assert(unseen_take(b.unseen, 300));
+	ck_assert_int_eq(rings_look(&b), -1);
+	ck_assert_int_eq(unseen_next(b.unseen), 70);
+	unseen_delete(b.unseen);
+}
+END_TEST
+
 /* More processes than wait for the reader: it finds the others when it reads their samples. */
 START_TEST(test_many)
 {
@@ -150,6 +176,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_taken, 0, ARRAY_SIZE(taken));
 	tcase_add_loop_test(tc, test_look, 0, 2);
+	tcase_add_test(tc, test_over);
 	tcase_add_test(tc, test_many);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
