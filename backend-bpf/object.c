@@ -182,7 +182,8 @@ static __u32 highest_cpu(const struct source_env *env)
 
 static int size_maps(struct counter *c)
 {
-	const struct filter *f = &c->env->request->filter;
+	const struct request *r = c->env->request;
+	const struct filter *f = &r->filter;
 	__u32 nr = f->tree ? TREE_ENTRIES : (__u32)f->nr;
 	int rc = bpf_map__set_max_entries(c->maps.targets, nr ? nr : 1);
 
@@ -191,7 +192,7 @@ static int size_maps(struct counter *c)
 	if (!rc)
 		rc = bpf_map__set_max_entries(c->maps.first, highest_cpu(c->env) + 1);
 	if (!rc)
-		rc = bpf_map__set_max_entries(c->maps.unseen, f->tree ? 1 : first_words(c->env->request->host));
+		rc = bpf_map__set_max_entries(c->maps.unseen, request_wants_first(r) ? first_words(r->host) : 1);
 	if (!rc)
 		rc = size_set(c, 0);
 	return rc ? rc : size_set(c, 1);
@@ -313,7 +314,7 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 	if (rc)
 		return object_refused(err, rc, "the kernel refuses the BPF object");
 	rc = fill_maps(c);
-	if (!rc && !c->env->request->filter.tree)
+	if (!rc && request_wants_first(c->env->request))
 		c->first = first_new(bpf_map__fd(c->maps.first), bpf_map__fd(c->maps.unseen));
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }

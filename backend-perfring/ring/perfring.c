@@ -36,7 +36,7 @@ static int perfring_open(struct source **out, const struct source_env *env, stru
 	b->env = env;
 	b->rings = calloc(env->events->nr_places, sizeof(*b->rings));
 	b->blocks = make_blocks(env->events);
-	if (!env->nr_counters && !env->request->filter.tree)
+	if (!env->nr_counters && request_wants_first(env->request))
 		b->unseen = unseen_new(env->request->host);
 	if (!b->rings || !b->blocks || queue_open(&b->queue, env, env->events->nr_places))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");

@@ -45,6 +45,12 @@ bool unwind_needs_libunwind(enum unwind_mode mode)
 	return mode == UNWIND_BY_LIBUNWIND || mode == UNWIND_BY_BOTH;
 }
 
+/* The processes of a command begin during the run. Without user stacks, only the cgroup of a process is of use. */
+bool request_wants_first(const struct request *r)
+{
+	return !r->filter.tree && (!r->filter.no_user || r->options->wants_cgroups);
+}
+
 struct filter request_filter(const struct options *o)
 {
 	return (struct filter){

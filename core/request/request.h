@@ -24,6 +24,9 @@ struct request {
 	bool in_pidns; /* this process is in a PID namespace: there may be tasks outside */
 };
 
+/** request_wants_first() - true if processes that exist are to be read at their first sample. */
+bool request_wants_first(const struct request *r);
+
 /** request_filter() - the filters of @o that are known before anything is opened. Borrows from @o. */
 struct filter request_filter(const struct options *o);
 
