@@ -215,7 +215,7 @@ struct targets {
 };
 
 /* The other events of each CPU, and files, need descriptors, too. */
-#define OTHERS_PER_CPU 5
+#define OTHERS_PER_CPU 6
 #define OTHERS         64
 
 static size_t max_events(size_t cpus)

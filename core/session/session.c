@@ -125,7 +125,7 @@ static int keep_files(struct session *s)
 	return 0;
 }
 
-/* Each CPU needs two descriptors, one more for each followed thread, and each file that is kept open needs one. */
+/* Each CPU needs up to six descriptors, each followed thread one more, and each file that is kept open one. */
 static void raise_descriptors(void)
 {
 	struct rlimit rl;
