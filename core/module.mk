@@ -72,6 +72,7 @@ LIB_SRCS += \
 	core/formats/json.c \
 	core/formats/json_text.c \
 	core/formats/page.c \
+	core/formats/page_stacks.c \
 	core/formats/pieces.c \
 	core/formats/pprof.c \
 	core/formats/pprof_locations.c \
@@ -206,5 +207,10 @@ $(O)/core/formats/profile.pb-c.o: $(O)/core/formats/profile.pb-c.c
 	$(say) CC $@
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# page.c includes the template of pages in its object.
-$(O)/core/formats/page.o: core/formats/page.html
+# page.c includes the template of pages in its object: the page without indentation and lines of comments.
+$(O)/core/formats/page.template: core/formats/page.html
+	$(say) PAGE $@
+	$(Q)mkdir -p $(@D)
+	$(Q)sed -E '/^\t*\/\/( |$$)/d; s/^\t+//' $< >$@
+
+$(O)/core/formats/page.o: $(O)/core/formats/page.template

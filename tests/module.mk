@@ -185,6 +185,8 @@ $(O)/fuzz/obj/core/formats/profile.pb-c.o: $(O)/core/formats/profile.pb-c.c
 
 $(PPROF_OBJS:%=$(O)/fuzz/obj/%): $(O)/core/formats/profile.pb-c.h
 
+$(O)/fuzz/obj/core/formats/page.o: $(O)/core/formats/page.template
+
 $(O)/fuzz/libfleetprof.a: $(FUZZ_OBJS)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) qcs $@ $^

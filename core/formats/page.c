@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A page for a browser: the template page.html with its data inside, compressed and in base64. The format of the data
- * is in core/formats/page_data.h, which the reader shares.
+ * A page for a browser: a template, made of page.html, with its data inside, compressed and in base64. The format of
+ * the data is in core/formats/page_data.h, which the reader shares.
  */
 #include "core/formats/base64.h"
 #include "core/formats/frame_table.h"
 #include "core/formats/gzip.h"
 #include "core/formats/json_text.h"
 #include "core/formats/page_data.h"
+#include "core/formats/page_stacks.h"
 #include "core/formats/tree.h"
 
 #include "core/base/err.h"
@@ -27,7 +28,7 @@ extern const size_t page_template_size;
 __asm__(".pushsection .rodata\n"
 	"	.global page_template, page_template_size\n"
 	"page_template:\n"
-	"	.incbin \"core/formats/page.html\"\n"
+	"	.incbin \"core/formats/page.template\"\n"
 	"0:	.balign 8\n"
 	"page_template_size:\n"
 	"	.quad 0b - page_template\n"
@@ -37,8 +38,7 @@ __asm__(".pushsection .rodata\n"
 /* Numbers of strings; for optional strings plus one, and 0 for none. */
 struct page_frame {
 	enum page_kind kind;
-	uint32_t name, module, build_id;
-	uint64_t address;
+	uint32_t name, module, build_id, address;
 };
 
 /* @counts: of all reports together */
@@ -49,6 +49,7 @@ struct page {
 	size_t cap_frames;
 	struct strings strings;
 	struct tree tree;
+	struct page_stacks stacks;
 	struct report_counts counts;
 	unsigned int interval;
 	uint32_t *stack; /* scratch, like the next ones */
@@ -149,6 +150,7 @@ static void page_free(struct page *p)
 	strings_release(&p->strings);
 	frame_table_release(&p->table);
 	tree_release(&p->tree);
+	page_stacks_release(&p->stacks);
 	gzip_release(&p->gzip);
 	json_decref(p->head);
 	json_decref(p->facts);
@@ -231,9 +233,20 @@ static int set_build_id(struct page *p, const struct report_frame *from, struct 
 	return optional_number(p, &frame->build_id);
 }
 
+static int set_address(struct page *p, const struct report_frame *from, struct page_frame *frame)
+{
+	char text[19];
+
+	p->text.len = 0;
+	if (!report_frame_start(from))
+		return 0;
+	textbuf_put(&p->text, text, (size_t)snprintf(text, sizeof(text), "0x%" PRIx64, report_frame_start(from)));
+	return optional_number(p, &frame->address);
+}
+
 static int new_frame(struct page *p, uint32_t nr, const struct report_frame *from, bool compared)
 {
-	struct page_frame frame = { .kind = kind_of(from), .address = compared ? 0 : report_frame_start(from) };
+	struct page_frame frame = { .kind = kind_of(from) };
 	int rc;
 
 	p->text.len = 0;
@@ -243,6 +256,8 @@ static int new_frame(struct page *p, uint32_t nr, const struct report_frame *fro
 		rc = set_module(p, from, &frame);
 	if (!rc && !compared)
 		rc = set_build_id(p, from, &frame);
+	if (!rc && !compared)
+		rc = set_address(p, from, &frame);
 	return rc ? rc : add_frame(p, nr, &frame);
 }
 
@@ -368,13 +383,9 @@ static int add_count_facts(struct page *p)
 
 static void put_number(struct page *p, uint64_t n)
 {
-	unsigned char bytes[10];
-	size_t len = 0;
+	char bytes[PAGE_NUMBER_MAX];
 
-	for (; n > 127; n >>= 7)
-		bytes[len++] = (unsigned char)(n | 128);
-	bytes[len++] = (unsigned char)n;
-	gzip_put(&p->gzip, bytes, len);
+	gzip_put(&p->gzip, bytes, page_number(n, bytes));
 }
 
 static void put_text(struct page *p, const char *text)
@@ -400,44 +411,48 @@ static int put_head(struct page *p)
 	return 0;
 }
 
-static void put_frames(struct page *p)
+static void put_strings(struct page *p)
 {
-	size_t i;
+	size_t len = 0, i;
 
-	put_number(p, strings_nr(&p->strings));
 	for (i = 0; i < strings_nr(&p->strings); i++)
-		put_text(p, strings_get(&p->strings, (uint32_t)i));
-	put_number(p, p->table.frames.nr);
-	for (i = 0; i < p->table.frames.nr; i++) {
-		const struct page_frame *f = &p->frames[i];
+		len += strlen(strings_get(&p->strings, (uint32_t)i)) + 1;
+	put_number(p, len);
+	for (i = 0; i < strings_nr(&p->strings); i++) {
+		const char *text = strings_get(&p->strings, (uint32_t)i);
 
-		put_number(p, f->kind);
-		put_number(p, f->name);
-		put_number(p, f->module);
-		put_number(p, f->build_id);
-		put_number(p, 0); /* file */
-		put_number(p, 0); /* line */
-		put_number(p, f->address);
+		gzip_put(&p->gzip, text, strlen(text));
+		gzip_put(&p->gzip, "\n", 1);
 	}
 }
 
-static int put_node(const struct tree_step *step, void *ctx)
+static uint32_t frame_number(const struct page_frame *f, int column)
 {
-	struct page *p = ctx;
-	bool columns = json_array_size(p->columns) > 1;
-	uint32_t column = 0;
-	size_t i;
-
-	put_number(p, step->up);
-	put_number(p, step->frame);
-	put_number(p, step->nr_values);
-	for (i = 0; i < step->nr_values; i++) {
-		if (columns)
-			put_number(p, step->values[i].column - column);
-		column = step->values[i].column;
-		put_number(p, step->values[i].value);
+	switch (column) {
+	case 0:
+		return f->kind;
+	case 2:
+		return f->name + 1;
+	case 3:
+		return f->module;
+	case 4:
+		return f->build_id;
+	case 6:
+		return f->address;
+	default:
+		return 0; /* line, file */
 	}
-	return 0;
+}
+
+static void put_frames(struct page *p)
+{
+	size_t i;
+	int column;
+
+	put_number(p, p->table.frames.nr);
+	for (column = 0; column < PAGE_FRAME_COLUMNS; column++)
+		for (i = 0; i < p->table.frames.nr; i++)
+			put_number(p, frame_number(&p->frames[i], column));
 }
 
 static int by_name(uint32_t a, uint32_t b, void *ctx)
@@ -454,9 +469,10 @@ static int put_data(struct page *p)
 
 	if (rc)
 		return rc;
+	put_strings(p);
 	put_frames(p);
-	put_number(p, p->tree.nodes.nr);
-	return tree_walk(&p->tree, by_name, put_node, p);
+	p->stacks = (struct page_stacks){ .gzip = &p->gzip, .nr_frames = p->table.frames.nr };
+	return page_stacks_put(&p->stacks, &p->tree, by_name, p);
 }
 
 /* Escape text for HTML. */
@@ -502,14 +518,16 @@ static int write_page(struct page *p, FILE *out)
 	const char *data = memmem(title, (size_t)(end - title), PAGE_DATA, strlen(PAGE_DATA));
 	int rc;
 
+	errno = 0;
 	fwrite(page_template, 1, (size_t)(title - page_template), out);
 	put_escaped(out, json_string_value(json_object_get(p->head, "title")));
 	title += strlen(PAGE_TITLE);
 	fwrite(title, 1, (size_t)(data - title), out);
+	p->failed = report_failed(out);
 	rc = write_data(p, out);
 	data += strlen(PAGE_DATA);
 	fwrite(data, 1, (size_t)(end - data), out);
-	return rc;
+	return rc ? rc : report_failed(out);
 }
 
 static int page_end(struct report_output *o, bool whole)

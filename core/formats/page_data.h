@@ -1,27 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The data of a page, shared by its script, the writer page.c and the reader read_page.c: the following, compressed as
- * by gzip(1), in base64. Numbers are unsigned LEB128 (DWARF 5, 7.6), texts are a length and UTF-8.
+ * by gzip(1), in base64. Numbers are unsigned LEB128 (DWARF 5, 7.6), texts are a length and UTF-8. Fields are
+ * written in columns because these compress better, and because the script decodes them in short loops.
  *
  *  1. PAGE_MAGIC
  *  2. a text, the head, in JSON: "tool", "title", "unit" ("samples" or "us"), "facts" (pairs of texts), "cpus",
  *     "per_second" (value that a busy CPU adds in a second; 0: not known), "columns" (of values: "seconds", and
  *     "number" if they are intervals), "before" (the column to compare with; -1: none), "absolute" (compare values, not
  *     shares)
- *  3. the number of strings, then these, as texts
- *  4. the number of frames, then for each: enum page_kind; the string of its name; for its module, its build id in
- *     hexadecimal and its source file the string's number plus one, or 0 for none; line, or 0; address of the function,
- *     or 0
- *  5. the number of nodes, then for each, parents before children: how many levels it is above a child of the node
- *     before it (0: it is that child; also for the first node); its frame; the number of its own values; and for each
- * of these the column minus that of the value before (left out if there is only one column), and the value
+ *  3. a text: all strings, each followed by a newline, which no string contains
+ *  4. the number of frames, then columns with a number for each of them: enum page_kind; line, or 0; then for each of
+ *     these the number of its string plus one, or 0 for none: name, module, build id in hexadecimal, source file,
+ *     address of the function, from 0x
+ *  5. for each frame the number of different frames that follow it in stacks, then how many different frames begin
+ *     stacks
+ *  6. the number of nodes: frames that follow; then the stacks, so sorted that each shares its first frames with the
+ *     stack before it, in blocks. A block has the number of its stacks (0: no block follows), of its values, of its
+ *     frames and of its new frames; then these columns:
+ *     - for each stack, the number of frames at the end of the stack before it that this stack does not have
+ *     - for each stack, the number of frames that it has instead, at least 1
+ *     - for each stack, the number of its values
+ *     - for each value, its column minus that of the value before it in the stack
+ *     - for each value, the value
+ *     - for each frame that a stack has instead, root first: the position, from 1, of this frame among the frames that
+ *       have followed the frame before it, in the order in which they first did; 0 if it is new there. Functions call
+ *       few others, and small numbers compress well.
+ *     - the numbers of the new frames, not as LEB128: the lowest byte of all, then the next byte of all, and so on, as
+ *       many bytes as the largest number of a frame needs
  */
 #ifndef CORE_FORMATS_PAGE_DATA_H
 #define CORE_FORMATS_PAGE_DATA_H
 
 #include "core/report/frame.h"
 
-#define PAGE_MAGIC "fprof\001\n"
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAGE_MAGIC "fprof\002\n"
 
 /* Placeholders for title and data in the template. */
 #define PAGE_TITLE "@TITLE@"
@@ -45,6 +61,33 @@ enum page_kind {
 
 _Static_assert(PAGE_KERNEL == (int)REPORT_FRAME_KERNEL && PAGE_MARKER == (int)REPORT_FRAME_MARKER,
 	       "the first ones are numbered alike");
+
+#define PAGE_NUMBER_MAX 10 /* bytes of a number */
+
+/** page_number() - encode @n. Return: the number of bytes. */
+static inline size_t page_number(uint64_t n, char out[PAGE_NUMBER_MAX])
+{
+	size_t len = 0;
+
+	for (; n > 127; n >>= 7)
+		out[len++] = (char)(n | 128);
+	out[len++] = (char)n;
+	return len;
+}
+
+#define PAGE_FRAME_COLUMNS 7
+
+#define PAGE_PLANES 4 /* bytes of the largest number of a frame */
+
+/** page_planes() - how many bytes the numbers of @nr_frames frames need. */
+static inline size_t page_planes(size_t nr_frames)
+{
+	size_t planes = 0;
+
+	for (; planes < PAGE_PLANES && nr_frames > (size_t)1 << 8 * planes;)
+		planes++;
+	return planes;
+}
 
 static inline enum page_kind page_kind_of(enum report_frame_kind kind)
 {

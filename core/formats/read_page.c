@@ -14,10 +14,11 @@
 #include <string.h>
 #include <zlib.h>
 
-#define CHUNK       (64 * 1024)
-#define HEAD_MAX    (4 << 20)   /* bytes */
-#define ENTRIES_MAX (16 << 20)  /* strings, or frames */
-#define STRINGS_MAX (256 << 20) /* bytes of all strings */
+#define CHUNK         (64 * 1024)
+#define HEAD_MAX      (4 << 20)   /* bytes */
+#define ENTRIES_MAX   (16 << 20)  /* strings, or frames */
+#define STRINGS_MAX   (256 << 20) /* bytes of all strings */
+#define FOLLOWERS_MAX (64 << 20)  /* pairs of frames */
 
 static const char before_data[] = "<script id=\"data\"";
 
@@ -27,7 +28,27 @@ struct page_entry {
 	struct read_frame frame;
 };
 
-/* @path: frames of the current node, root first */
+struct column {
+	uint64_t *v;
+	size_t nr, cap;
+};
+
+/* Columns of a block of stacks. @sums: the sum of each stack's values; @at_place, @at_fresh: the next ones to use */
+struct page_block {
+	struct column dropped, added, sums, places, fresh;
+	size_t at_place, at_fresh;
+};
+
+/* The @nr frames, at most @max, that have followed another one, in the order in which they first did. */
+struct followers {
+	uint32_t *v, nr, max;
+};
+
+/*
+ * @text:      all strings
+ * @path:      frames of the current stack, root first
+ * @followers: of each frame, and last of none; all of them are in @follower_frames
+ */
 struct page_reader {
 	struct row_reader rows;
 	struct infile *in;
@@ -37,12 +58,15 @@ struct page_reader {
 	size_t raw_at, raw_end, plain_at, plain_end;
 	bool ended; /* the base64 text has ended */
 	bool whole; /* the compressed data has ended, and was not damaged */
-	char **strings;
+	char *text, **strings;
 	size_t nr_strings, strings_cap;
 	struct page_entry *frames;
-	size_t nr_frames, frames_cap;
+	size_t nr_frames;
+	struct followers *followers;
+	uint32_t *follower_frames;
 	uint32_t *path;
 	size_t depth, path_cap;
+	struct page_block block;
 	size_t nr_columns;
 	struct err *err;
 };
@@ -283,39 +307,27 @@ static int get_head(struct page_reader *p)
 	return rc;
 }
 
+/* One text has all strings, each with a newline after it. */
 static int get_strings(struct page_reader *p)
 {
-	char **strings;
-	size_t bytes = 0;
-	uint64_t nr;
-	int rc = get_number(p, ENTRIES_MAX, &nr);
+	char **strings, *end, *at;
+	int rc = get_text(p, STRINGS_MAX, &p->text);
 
-	while (!rc && p->nr_strings < nr) {
+	for (at = p->text; !rc && *at; at = end + 1) {
+		end = strchr(at, '\n');
 		strings = grow(p->strings, &p->strings_cap, p->nr_strings, 1, sizeof(*strings));
 		if (!strings)
 			return no_memory(p);
+		if (!end || end - at > NAME_MAX_BYTES || p->nr_strings == ENTRIES_MAX)
+			return bad(p, "has wrong strings");
+		*end = 0;
 		p->strings = strings;
-		rc = get_text(p, NAME_MAX_BYTES, &strings[p->nr_strings]);
-		if (rc)
-			break;
-		bytes += strlen(strings[p->nr_strings++]) + 1;
-		if (bytes > STRINGS_MAX)
-			rc = bad(p, "has more than 256 MiB of names");
+		strings[p->nr_strings++] = at;
 	}
 	return rc;
 }
 
-/* Read an optional string: NULL for none. */
-static int get_string(struct page_reader *p, const char **out)
-{
-	uint64_t id;
-	int rc = get_number(p, p->nr_strings, &id);
-
-	*out = !rc && id ? p->strings[id - 1] : NULL;
-	return rc;
-}
-
-static int label_frame(struct page_reader *p, enum page_kind kind, char *name, struct report_frame *frame,
+static int label_frame(struct page_reader *p, enum page_kind kind, const char *name, struct report_frame *frame,
 		       struct page_entry *out)
 {
 	char *copy = strdup(name);
@@ -330,76 +342,162 @@ static int label_frame(struct page_reader *p, enum page_kind kind, char *name, s
 	return rc ? row_reader_failed(&p->rows, rc, p->err) : 0;
 }
 
-static int get_frame(struct page_reader *p, struct page_entry *out)
+/* Read @nr numbers of at most @max. */
+static int get_column(struct page_reader *p, uint64_t nr, uint64_t max, struct column *out)
 {
-	struct report_frame frame = { 0 };
-	struct build_id build_id;
-	const char *id = NULL;
-	uint64_t kind, name, line;
-	int rc = get_number(p, PAGE_KINDS - 1, &kind);
+	uint64_t *v;
+	int rc = 0;
 
-	if (!rc)
-		rc = p->nr_strings ? get_number(p, p->nr_strings - 1, &name) : bad(p, "has frames without names");
-	if (!rc)
-		rc = get_string(p, &frame.module);
-	if (!rc)
-		rc = get_string(p, &id);
-	if (!rc)
-		rc = get_string(p, &frame.file);
-	if (!rc)
-		rc = get_number(p, UINT32_MAX, &line);
-	if (!rc)
-		rc = get_number(p, UINT64_MAX, &frame.address);
-	if (rc)
-		return rc;
+	for (out->nr = 0; !rc && out->nr < nr; out->nr++) {
+		v = grow(out->v, &out->cap, out->nr, 1, sizeof(*v));
+		if (!v)
+			return no_memory(p);
+		out->v = v;
+		rc = get_number(p, max, &v[out->nr]);
+	}
+	return rc;
+}
+
+static const char *string_at(const struct page_reader *p, const uint64_t *column, size_t i)
+{
+	return column[i] ? p->strings[column[i] - 1] : "";
+}
+
+static int add_frame(struct page_reader *p, const uint64_t *columns[], size_t i, struct page_entry *out)
+{
+	enum page_kind kind = (enum page_kind)columns[0][i];
+	const char *name = string_at(p, columns[2], i), *module = string_at(p, columns[3], i);
+	const char *file = string_at(p, columns[5], i);
+	struct report_frame frame = { .line = (unsigned int)columns[1][i] };
+	struct build_id build_id;
+
 	if (kind == PAGE_TASK) {
-		out->comm = p->strings[name];
+		out->comm = name;
 		return 0;
 	}
-	frame.line = (unsigned int)line;
-	if (id && build_id_parse(&build_id, id)) {
+	frame.module = *module ? module : NULL;
+	frame.file = *file ? file : NULL;
+	frame.address = strtoull(string_at(p, columns[6], i), NULL, 16);
+	if (build_id_parse(&build_id, string_at(p, columns[4], i))) {
 		frame.build_id = build_id.bytes;
 		frame.build_id_size = build_id.size;
 	}
-	return label_frame(p, (enum page_kind)kind, p->strings[name], &frame, out);
+	return label_frame(p, kind, name, &frame, out);
+}
+
+static int get_frame_columns(struct page_reader *p, uint64_t nr, struct column columns[PAGE_FRAME_COLUMNS])
+{
+	const uint64_t nr_strings = p->nr_strings, max[PAGE_FRAME_COLUMNS] = {
+		PAGE_KINDS - 1, UINT32_MAX, nr_strings, nr_strings, nr_strings, nr_strings, nr_strings,
+	};
+	const uint64_t *v[PAGE_FRAME_COLUMNS];
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < PAGE_FRAME_COLUMNS && !rc; i++) {
+		rc = get_column(p, nr, max[i], &columns[i]);
+		v[i] = columns[i].v;
+	}
+	if (!rc) {
+		p->frames = calloc(nr, sizeof(*p->frames));
+		if (!p->frames)
+			return no_memory(p);
+	}
+	for (; !rc && p->nr_frames < nr; p->nr_frames++)
+		rc = add_frame(p, v, p->nr_frames, &p->frames[p->nr_frames]);
+	return rc;
 }
 
 static int get_frames(struct page_reader *p)
 {
-	struct page_entry *frames;
+	struct column columns[PAGE_FRAME_COLUMNS] = { 0 };
 	uint64_t nr;
+	size_t i;
 	int rc = get_number(p, ENTRIES_MAX, &nr);
 
-	while (!rc && p->nr_frames < nr) {
-		frames = grow(p->frames, &p->frames_cap, p->nr_frames, 1, sizeof(*frames));
-		if (!frames)
-			return no_memory(p);
-		p->frames = frames;
-		frames[p->nr_frames] = (struct page_entry){ 0 };
-		rc = get_frame(p, &frames[p->nr_frames]);
-		p->nr_frames += !rc;
+	if (!rc && nr)
+		rc = get_frame_columns(p, nr, columns);
+	for (i = 0; i < PAGE_FRAME_COLUMNS; i++)
+		free(columns[i].v);
+	return rc;
+}
+
+/* ---- stacks */
+
+/*
+ * Read the columns and values of a block; replace the number of values of each stack, in @sums, by their sum.
+ * @nr: of values
+ */
+static int get_values(struct page_reader *p, uint64_t nr, struct column *sums)
+{
+	uint64_t column, more, value, left, total = 0;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < sums->nr && !rc; i++) {
+		total = add_or_max(total, sums->v[i]);
+		for (column = 0, left = sums->v[i]; left && !rc; left--) {
+			rc = get_number(p, p->nr_columns - 1 - column, &more);
+			column += rc ? 0 : more;
+		}
+	}
+	if (!rc && total != nr)
+		return bad(p, "has a wrong number of values");
+	for (i = 0; i < sums->nr && !rc; i++) {
+		left = sums->v[i];
+		for (sums->v[i] = 0; left && !rc; left--) {
+			rc = get_number(p, UINT64_MAX, &value);
+			sums->v[i] = rc ? 0 : add_or_max(sums->v[i], value);
+		}
 	}
 	return rc;
 }
 
-/* ---- nodes */
-
-static int get_values(struct page_reader *p, uint64_t *sum)
+static int get_planes(struct page_reader *p, uint64_t nr, struct column *out)
 {
-	uint64_t nr, column = 0, more = 0, value, i;
-	int rc = get_number(p, p->nr_columns, &nr);
+	unsigned char byte;
+	size_t plane, i;
+	uint64_t *v;
+	int rc = 0;
 
-	*sum = 0;
-	for (i = 0; i < nr && !rc; i++) {
-		if (p->nr_columns > 1)
-			rc = get_number(p, p->nr_columns - 1 - column, &more);
-		column += more;
-		if (!rc)
-			rc = get_number(p, UINT64_MAX, &value);
-		if (!rc)
-			*sum = add_or_max(*sum, value);
-	}
+	v = grow(out->v, &out->cap, 0, nr, sizeof(*v));
+	if (!v)
+		return no_memory(p);
+	out->v = v;
+	out->nr = nr;
+	memset(v, 0, nr * sizeof(*v));
+	for (plane = 0; plane < page_planes(p->nr_frames); plane++)
+		for (i = 0; i < nr && !rc; i++) {
+			rc = get_bytes(p, &byte, 1);
+			v[i] |= rc ? 0 : (uint64_t)byte << 8 * plane;
+		}
+	for (i = 0; i < nr && !rc; i++)
+		if (v[i] >= p->nr_frames)
+			rc = bad(p, "has a number that is out of range");
 	return rc;
+}
+
+static int get_block(struct page_reader *p, uint64_t nr)
+{
+	struct page_block *b = &p->block;
+	uint64_t values, frames, fresh;
+	int rc = get_number(p, UINT64_MAX, &values);
+
+	if (!rc)
+		rc = get_number(p, ENTRIES_MAX, &frames);
+	if (!rc)
+		rc = get_number(p, frames, &fresh);
+	if (!rc)
+		rc = get_column(p, nr, READ_DEPTH + 1, &b->dropped);
+	if (!rc)
+		rc = get_column(p, nr, READ_DEPTH + 1, &b->added);
+	if (!rc)
+		rc = get_column(p, nr, p->nr_columns, &b->sums);
+	if (!rc)
+		rc = get_values(p, values, &b->sums);
+	if (!rc)
+		rc = get_column(p, frames, UINT32_MAX, &b->places);
+	return rc ? rc : get_planes(p, fresh, &b->fresh);
 }
 
 static int add_row(struct page_reader *p, uint64_t value)
@@ -416,42 +514,108 @@ static int add_row(struct page_reader *p, uint64_t value)
 	return rc ? row_reader_failed(&p->rows, rc, p->err) : 0;
 }
 
-static int go_to_node(struct page_reader *p)
+/* The frame of the next place in the block; it follows @caller, or it is the first of a stack. */
+static int next_frame(struct page_reader *p, uint64_t caller, uint32_t *frame)
 {
-	uint64_t up, frame = 0;
-	uint32_t *path;
-	int rc = get_number(p, p->depth, &up);
+	struct page_block *b = &p->block;
+	struct followers *f = &p->followers[caller];
+	uint64_t place;
 
-	if (!rc)
-		rc = p->nr_frames ? get_number(p, p->nr_frames - 1, &frame) : bad(p, "has stacks without frames");
-	if (rc)
-		return rc;
-	p->depth -= up;
-	if (!p->frames[frame].comm == !p->depth)
-		return bad(p, "has a stack without a task, or a task within a stack");
-	if (p->depth > READ_DEPTH)
-		return bad(p, "has a stack that is too deep");
-	path = grow(p->path, &p->path_cap, p->depth, 1, sizeof(*path));
-	if (!path)
-		return no_memory(p);
-	p->path = path;
-	path[p->depth++] = (uint32_t)frame;
+	if (b->at_place == b->places.nr)
+		return bad(p, "has a wrong number of frames");
+	place = b->places.v[b->at_place++];
+	if (place > f->nr || (!place && (f->nr == f->max || b->at_fresh == b->fresh.nr)))
+		return bad(p, "has a number that is out of range");
+	if (!place) {
+		f->v[f->nr++] = (uint32_t)b->fresh.v[b->at_fresh++];
+		place = f->nr;
+	}
+	*frame = f->v[place - 1];
 	return 0;
 }
 
-static int get_nodes(struct page_reader *p)
+static int extend_path(struct page_reader *p)
 {
-	uint64_t nr, value;
-	int rc = get_number(p, UINT64_MAX, &nr);
+	uint32_t *path = grow(p->path, &p->path_cap, p->depth, 1, sizeof(*path));
+	int rc;
 
-	while (!rc && nr--) {
-		rc = go_to_node(p);
-		if (!rc)
-			rc = get_values(p, &value);
-		if (!rc && value)
-			rc = add_row(p, value);
+	if (!path)
+		return no_memory(p);
+	p->path = path;
+	rc = next_frame(p, p->depth ? path[p->depth - 1] : p->nr_frames, &path[p->depth]);
+	if (rc)
+		return rc;
+	if (!p->frames[path[p->depth]].comm == !p->depth)
+		return bad(p, "has a stack without a task, or a task within a stack");
+	if (p->depth > READ_DEPTH)
+		return bad(p, "has a stack that is too deep");
+	p->depth++;
+	return 0;
+}
+
+static int add_block(struct page_reader *p)
+{
+	struct page_block *b = &p->block;
+	uint64_t left;
+	size_t i;
+	int rc = 0;
+
+	b->at_place = 0;
+	b->at_fresh = 0;
+	for (i = 0; i < b->dropped.nr && !rc; i++) {
+		if (b->dropped.v[i] > p->depth || !b->added.v[i])
+			return bad(p, "has a number that is out of range");
+		p->depth -= b->dropped.v[i];
+		for (left = b->added.v[i]; left && !rc; left--)
+			rc = extend_path(p);
+		if (!rc && b->sums.v[i])
+			rc = add_row(p, b->sums.v[i]);
 	}
+	if (!rc && (b->at_place < b->places.nr || b->at_fresh < b->fresh.nr))
+		rc = bad(p, "has a wrong number of frames");
 	return rc;
+}
+
+/* Read how many frames follow each frame, and make room for them. */
+static int get_followers(struct page_reader *p)
+{
+	struct column nr = { 0 };
+	uint64_t all = 0;
+	uint32_t *v;
+	size_t i;
+	int rc = get_column(p, p->nr_frames + 1, p->nr_frames, &nr);
+
+	for (i = 0; !rc && i <= p->nr_frames; i++)
+		all += nr.v[i];
+	if (!rc && all > FOLLOWERS_MAX)
+		rc = bad(p, "has too many frames that follow each other");
+	if (!rc) {
+		p->follower_frames = v = calloc(all + 1, sizeof(*v));
+		p->followers = calloc(p->nr_frames + 1, sizeof(*p->followers));
+		rc = v && p->followers ? 0 : no_memory(p);
+	}
+	for (i = 0; !rc && i <= p->nr_frames; v += nr.v[i++])
+		p->followers[i] = (struct followers){ .v = v, .max = (uint32_t)nr.v[i] };
+	free(nr.v);
+	return rc;
+}
+
+static int get_stacks(struct page_reader *p)
+{
+	uint64_t nr;
+	int rc = get_followers(p);
+
+	if (!rc)
+		rc = get_number(p, UINT64_MAX, &nr); /* of nodes, which only the script needs */
+	for (;;) {
+		if (!rc)
+			rc = get_number(p, ENTRIES_MAX, &nr);
+		if (rc || !nr)
+			return rc;
+		rc = p->nr_frames ? get_block(p, nr) : bad(p, "has stacks without frames");
+		if (!rc)
+			rc = add_block(p);
+	}
 }
 
 static int get_all(struct page_reader *p)
@@ -470,20 +634,25 @@ static int get_all(struct page_reader *p)
 	if (!rc)
 		rc = get_frames(p);
 	if (!rc)
-		rc = get_nodes(p);
+		rc = get_stacks(p);
 	return rc ? rc : check_end(p);
 }
 
 static void release(struct page_reader *p)
 {
+	struct page_block *b = &p->block;
+	struct column *const columns[] = { &b->dropped, &b->added, &b->sums, &b->places, &b->fresh };
 	size_t i;
 
 	if (p->inflating)
 		inflateEnd(&p->z);
-	for (i = 0; i < p->nr_strings; i++)
-		free(p->strings[i]);
+	free(p->text);
 	free(p->strings);
+	free(p->followers);
+	free(p->follower_frames);
 	free(p->frames);
+	for (i = 0; i < ARRAY_SIZE(columns); i++)
+		free(columns[i]->v);
 	free(p->path);
 	row_reader_release(&p->rows);
 	free(p);

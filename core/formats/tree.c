@@ -7,11 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The key that distinguishes siblings. */
-struct tree_node {
-	uint32_t parent, frame;
-};
-
 static const struct intern_kind node_kind = { sizeof(struct tree_node), 0, sizeof(struct tree_node), NULL, NULL };
 
 void tree_release(struct tree *t)
@@ -23,12 +18,15 @@ void tree_release(struct tree *t)
 
 int tree_add(struct tree *t, const uint32_t *frames, size_t nr, uint32_t column, uint64_t value)
 {
-	struct tree_value *values = grow(t->values, &t->cap_values, t->nr_values, 1, sizeof(*values));
+	struct tree_value *values;
 	struct tree_node key = { .parent = TREE_ROOT };
 	const struct tree_node *node;
 	bool is_new;
 	size_t i;
 
+	if (!nr || !value)
+		return 0;
+	values = grow(t->values, &t->cap_values, t->nr_values, 1, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
 	t->values = values;
@@ -39,8 +37,7 @@ int tree_add(struct tree *t, const uint32_t *frames, size_t nr, uint32_t column,
 			return -ENOMEM;
 		key.parent = (uint32_t)(node - (const struct tree_node *)t->nodes.v);
 	}
-	if (nr && value)
-		values[t->nr_values++] = (struct tree_value){ key.parent, column, value };
+	values[t->nr_values++] = (struct tree_value){ key.parent, column, value };
 	return 0;
 }
 

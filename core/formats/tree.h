@@ -19,14 +19,22 @@ struct tree_value {
 	uint64_t value;
 };
 
-/** struct tree - all zeros is valid and empty. */
+/** struct tree_node - @parent: its number, or TREE_ROOT; @frame: of the caller */
+struct tree_node {
+	uint32_t parent, frame;
+};
+
+/** struct tree - all zeros is valid and empty. @nodes: struct tree_node, which @parent and @frame identify */
 struct tree {
 	struct intern_table nodes;
 	struct tree_value *values;
 	size_t nr_values, cap_values;
 };
 
-/** tree_add() - add a stack of @nr frames, which are numbers of the caller, root first. Return: 0 or -ENOMEM. */
+/**
+ * tree_add() - add a stack of @nr frames, which are numbers of the caller, root first. A stack with the value 0 makes
+ * no nodes. Return: 0 or -ENOMEM.
+ */
 int tree_add(struct tree *t, const uint32_t *frames, size_t nr, uint32_t column, uint64_t value);
 void tree_release(struct tree *t);
 

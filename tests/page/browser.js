@@ -74,13 +74,13 @@ class Browser {
 		return this.send('Emulation.setEmulatedMedia',
 			{features: [{name: 'prefers-color-scheme', value: on ? 'dark' : 'light'}]});
 	}
-	// Open a file, and wait until the page shows it or an error.
+	// Open a file, and wait until the page shows it, of which the table is last, or an error.
 	async visit(file, hash = '') {
 		await this.send('Page.navigate', {url: 'about:blank'});
 		await this.send('Page.navigate', {url: pathToFileURL(file).href + hash});
 		for (let i = 0; i < 1200; i++) {
-			if (await this.run(`document.readyState === 'complete' && !!document.getElementById('main') &&
-			    (document.getElementById('message').hidden || /cannot/.test(document.getElementById('message').textContent))`))
+			if (await this.run(`document.readyState === 'complete' && (!!document.getElementById('header')?.cells.length ||
+			    /cannot/.test(document.getElementById('message')?.textContent))`))
 				return;
 			await new Promise(resolve => setTimeout(resolve, 25));
 		}

@@ -244,7 +244,7 @@ async function times() {
 	is('the table has the same sum', (await table()).reduce((sum, row) => sum + Number(row[0]), 0), 85);
 	await browser.drag([point(3), point(2), point(1)], true);
 	is('Shift-drag compares', await run('[$("base").value, before.whole, !$("sides").hidden]'), ['2-4', 51, true]);
-	is('shares are compared', await run(`change_text(after.own[fns.findIndex(fn => fn.name === 'burst')], 0)`), '+47.06 points');
+	is('shares are compared', await run(`change_text(functions_of(after).own[fns.findIndex(fn => fn.name === 'burst')], 0)`), '+47.06 points');
 	const link = await hash();
 	await browser.visit(file('times.html'), link);
 	is('a link has both ranges', await run('[view.range, view.base]'), [[7, 8], [1, 3]]);
@@ -269,7 +269,7 @@ async function compares() {
 		['60.00 %', '75.00 %', '+15.00', '60.00 %', '75.00 %', '+15.00', 'work', '']);
 	is('what grew is red, what shrank blue', await run(`['work', 'gone'].map(name => {
 		const fn = fns.findIndex(fn => fn.name === name);
-		return change_colour(change(after.total[fn], before.total[fn]) / scale).match(/hsl.(\\d+)/)[1];
+		return change_colour(change(functions_of(after).total[fn], functions_of(before).total[fn]) / scale).match(/hsl.(\\d+)/)[1];
 	})`), ['6', '212']);
 	is('stacks that vanished have a mark', await run(`(() => {
 		const box = rows[3].at(-1);
@@ -336,10 +336,10 @@ async function damaged() {
 			wrong[wrong.length - 6] ^= 1;
 			return wrong.toString('base64');
 		})(),
-		'another version': Buffer.from(good.toString('latin1').replace('\x01', '\x02'), 'latin1'),
+		'another version': Buffer.from(good.toString('latin1').replace('\x02', '\x01'), 'latin1'),
 		'odd facts': encode(head_of({facts: [1]}), rows_of([FOLDED])),
 		'odd columns': encode(head_of({columns: [null]}), rows_of([FOLDED])),
-		'another head': Buffer.from('fprof\x01\n\x02{}\0\0\0', 'latin1'),
+		'another head': Buffer.from('fprof\x02\n\x02{}\0\0\0', 'latin1'),
 	};
 	for (const size of [3, 8, 100, good.length - 1])
 		pages[`${size} bytes`] = good.subarray(0, size);

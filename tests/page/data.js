@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Make pages without the program: rows of stacks, or folded text, become the data of core/formats/page.html.
+// Make pages without the program: rows of stacks, or folded text, become the data of its template, made of
+// core/formats/page.html.
 
 'use strict';
 const fs = require('fs');
 const path = require('path');
 const zlib = require('zlib');
 
-const TEMPLATE = path.join(__dirname, '../../core/formats/page.html');
+const TEMPLATE = path.join(process.env.O ?? path.join(__dirname, '../../build'), 'core/formats/page.template');
+const MAGIC = 'fprof\x02\n';
 const SUFFIXES = {k: 0, i: 2, j: 3, u: 4, f: 5, m: 6, t: 7, o: 8}; // of names in folded text: main_[k]
 
 class Writer {
@@ -24,11 +26,6 @@ class Writer {
 	}
 	number(value) {
 		this.room(10);
-		if (typeof value === 'bigint') {
-			for (; value >= 128n; value >>= 7n)
-				this.bytes[this.size++] = Number(value & 127n) | 128;
-			value = Number(value);
-		}
 		for (; value >= 128; value = Math.floor(value / 128))
 			this.bytes[this.size++] = value % 128 | 128;
 		this.bytes[this.size++] = value;
@@ -41,8 +38,71 @@ class Writer {
 		this.number(Buffer.byteLength(text));
 		this.raw(text);
 	}
+	bytes_of(bytes) {
+		this.room(bytes.length);
+		bytes.copy(this.bytes, this.size);
+		this.size += bytes.length;
+	}
 	done() {
 		return this.bytes.subarray(0, this.size);
+	}
+}
+
+// Stacks as in parts 5 and 6 of core/formats/page_data.h, of which each shares its first frames with the one before.
+class Stacks {
+	constructor(frames) {
+		Object.assign(this, {frames, nodes: 0, path: [], followers: new Map(), counts: new Array(frames + 1).fill(0), blocks: new Writer()});
+		this.begin();
+	}
+	begin() {
+		this.nr = this.pairs = this.added = 0;
+		[this.drops, this.adds, this.sizes, this.deltas, this.values, this.places] = Array.from({length: 6}, () => new Writer());
+		this.fresh = [];
+	}
+	// @added: numbers of frames; @pairs: of columns and values
+	add(dropped, added, pairs) {
+		this.path.length -= dropped;
+		this.drops.number(dropped);
+		this.adds.number(added.length);
+		for (const frame of added) {
+			const caller = this.path.at(-1) ?? this.frames, key = caller * (this.frames + 1) + frame, known = this.followers.get(key);
+			this.places.number(known ?? 0);
+			if (!known) {
+				this.followers.set(key, ++this.counts[caller]);
+				this.fresh.push(frame);
+			}
+			this.path.push(frame);
+		}
+		this.nodes += added.length;
+		this.added += added.length;
+		this.pairs += pairs.length;
+		let last = 0;
+		this.sizes.number(pairs.length);
+		for (const [column, value] of pairs) {
+			this.deltas.number(column - last);
+			last = column;
+			this.values.number(value);
+		}
+		if (++this.nr === 65536)
+			this.end();
+	}
+	end() {
+		for (const number of [this.nr, this.pairs, this.added, this.fresh.length])
+			this.blocks.number(number);
+		for (const column of [this.drops, this.adds, this.sizes, this.deltas, this.values, this.places])
+			this.blocks.bytes_of(column.done());
+		for (let shift = 0; 2 ** shift < this.frames; shift += 8)
+			this.blocks.bytes_of(Buffer.from(this.fresh.map(frame => frame >> shift & 255)));
+		this.begin();
+	}
+	put(w) {
+		if (this.nr)
+			this.end();
+		for (const count of this.counts)
+			w.number(count);
+		w.number(this.nodes);
+		w.bytes_of(this.blocks.done());
+		w.number(0);
 	}
 }
 
@@ -74,56 +134,47 @@ function rows_of(texts) {
 function encode(head, rows) {
 	const w = new Writer(), strings = new Map(), frames = new Map();
 	const number_of = (map, key) => map.get(key) ?? (map.set(key, map.size), map.size - 1);
-	const string = text => text === undefined ? 0 : number_of(strings, text) + 1;
-	const frame = f => f.number ??= number_of(frames, [f.kind, string(f.name) - 1, string(f.module), string(f.build),
-		string(f.file), f.line ?? 0, f.address ?? 0].join());
+	const string = text => text ? number_of(strings, text) + 1 : 0;
+	const frame = f => f.number ??= number_of(frames, [f.kind, f.line ?? 0, ...[f.name, f.module, f.build, f.file,
+		f.address && `0x${f.address.toString(16)}`].map(string)].join());
 	const root = {kids: new Map(), values: {}};
-	let nr = 0;
 
-	for (const {stack, values} of rows) {
+	for (const {stack, values} of rows.filter(row => Object.values(row.values).some(Boolean))) {
 		let node = root;
 		for (const f of stack) {
 			const id = frame(f);
 			let kid = node.kids.get(id);
-			if (!kid) {
+			if (!kid)
 				node.kids.set(id, kid = {frame: id, kids: new Map(), values: {}});
-				nr++;
-			}
 			node = kid;
 		}
 		for (const column in values)
 			node.values[column] = (node.values[column] ?? 0) + values[column];
 	}
-	w.raw('fprof\x01\n');
+	w.raw(MAGIC);
 	w.text(JSON.stringify(head));
-	w.number(strings.size);
-	for (const text of strings.keys())
-		w.text(text);
+	w.text([...strings.keys(), ''].join('\n'));
 	w.number(frames.size);
-	for (const key of frames.keys())
-		for (const field of key.split(','))
-			w.number(BigInt(field));
-	w.number(nr);
+	const keys = [...frames.keys()].map(key => key.split(','));
+	for (let column = 0; column < 7; column++)
+		keys.forEach(fields => w.number(Number(fields[column])));
 
+	const stacks = new Stacks(frames.size);
 	const todo = [...root.kids.values()].reverse().map(node => ({node, depth: 1}));
-	let depth = 0;
+	let depth = 0, dropped = 0, added = [];
 	while (todo.length) {
-		const {node, depth: at} = todo.pop();
-		w.number(depth + 1 - at);
+		const {node, depth: at} = todo.pop(), pairs = Object.entries(node.values).filter(([, value]) => value);
+		dropped += depth + 1 - at;
 		depth = at;
-		w.number(node.frame);
-		const pairs = Object.entries(node.values).filter(([, value]) => value);
-		w.number(pairs.length);
-		let last = 0;
-		for (const [column, value] of pairs) {
-			if (head.columns.length > 1)
-				w.number(column - last);
-			last = column;
-			w.number(value);
+		added.push(node.frame);
+		if (pairs.length) {
+			stacks.add(dropped, added, pairs);
+			[dropped, added] = [0, []];
 		}
 		for (const kid of [...node.kids.values()].reverse())
 			todo.push({node: kid, depth: at + 1});
 	}
+	stacks.put(w);
 	return w.done();
 }
 
@@ -141,4 +192,4 @@ function write_page(file, data, title = 'a test') {
 	fs.writeFileSync(file, start + html(title) + middle + text + end);
 }
 
-module.exports = {TEMPLATE, Writer, encode, head_of, rows_of, write_page};
+module.exports = {MAGIC, TEMPLATE, Stacks, Writer, encode, head_of, rows_of, write_page};

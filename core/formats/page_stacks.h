@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Encode the stacks of a page, parts 5 and 6 of page_data.h. */
+#ifndef CORE_FORMATS_PAGE_STACKS_H
+#define CORE_FORMATS_PAGE_STACKS_H
+
+#include "core/base/intern.h"
+#include "core/base/printable.h"
+#include "core/formats/gzip.h"
+#include "core/formats/page_data.h"
+#include "core/formats/tree.h"
+
+/**
+ * struct page_stacks - all zeros but the first two members is valid.
+ * @nr_frames:    frames have numbers below it
+ * @path:         frames of the current node
+ * @followers:    pairs of frames that follow each other
+ * @nr_followers: by frame, and last for none: the number of frames that have followed it so far
+ * @nr_stacks:    in the current block, as @nr_values, @nr_places, @nr_fresh, and then its columns
+ */
+struct page_stacks {
+	struct gzip_writer *gzip;
+	size_t nr_frames;
+	uint32_t *path;
+	size_t depth, path_cap;
+	struct intern_table followers;
+	uint32_t *nr_followers;
+	uint32_t dropped, added;
+	size_t nr_stacks, nr_values, nr_places, nr_fresh;
+	struct textbuf drops, adds, sizes, columns, values, places, planes[PAGE_PLANES];
+};
+
+/**
+ * page_stacks_put() - write parts 5 and 6, from @tree, which has the order @cmp as in tree_walk().
+ * Return: 0 or -ENOMEM.
+ */
+int page_stacks_put(struct page_stacks *s, struct tree *tree, int (*cmp)(uint32_t a, uint32_t b, void *ctx), void *ctx);
+void page_stacks_release(struct page_stacks *s);
+
+#endif
