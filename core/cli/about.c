@@ -101,6 +101,16 @@ int about_infile(const struct options *o, const struct infile *in, const struct 
 		.period_ns = read->period_ns,
 		.unit = read->unit,
 	};
+	/* Several files may come from several hosts. */
+	if (o->nr_inputs == 1) {
+		out->host = read->facts.host;
+		out->kernel = read->facts.kernel;
+		out->backend = read->facts.backend;
+		out->unwinder = read->facts.unwinder;
+		out->event = read->facts.event;
+		out->time = read->facts.time;
+		out->cpus = read->facts.cpus;
+	}
 	f = open_memstream(&texts->header, &len);
 	if (f)
 		options_header_read(f, o, infile_name(in), infile_format_name(infile_format(in)));

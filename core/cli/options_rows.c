@@ -507,7 +507,7 @@ OPT_ROW(opt_kernel_stacks, 'K', "kernel-stacks-only", NULL, "only kernel stacks"
 	.at = OPT_AT(kernel_only), .group = OPT_WHAT);
 OPT_ROW(opt_delimited, 'd', "delimited", NULL, "a delimiter between kernel and user stack", .set = opt_set_flag,
 	.at = OPT_AT(report.delimited), .group = OPT_OUTPUT);
-OPT_ROW(opt_annotations, 'a', "annotations", NULL, "_[k] after kernel frames, _[i] after inlined ones",
+OPT_ROW(opt_annotations, 'a', "annotations", NULL, "_[k] after kernel frames, _[i] inlined, _[j] JIT code",
 	.set = opt_set_flag, .at = OPT_AT(report.annotations), .group = OPT_OUTPUT);
 OPT_ROW(opt_folded, 'f', "folded", NULL, "one line per stack, as flame graph tools read it", .set = set_folded,
 	.group = OPT_OUTPUT, .brief = true);

@@ -432,6 +432,16 @@ static int print_read(struct reports *r, const struct infile *in, const struct r
 	return rc;
 }
 
+static int report_read_rows(struct reports *r, const struct infile *in, const struct read_about *about, struct err *err)
+{
+	int rc = 0;
+
+	add_counts(r, &(struct report_counts){ .taken = about->samples, .counted = about->samples });
+	if (!r->before && !r->report.form)
+		rc = begin_read(r, in, about, err);
+	return rc || r->more ? rc : print_read(r, in, about, err);
+}
+
 int reports_read(struct reports *r, struct infile *in, struct err *err)
 {
 	const struct read_cfg cfg = read_cfg_of(r);
@@ -446,13 +456,9 @@ int reports_read(struct reports *r, struct infile *in, struct err *err)
 		rc = read_report(in, r->body, &cfg, &about, err);
 	if (!rc && about.unit_told)
 		rc = agree_on_unit(r, about.unit, infile_name(in), err);
-	if (rc)
-		return rc;
-	add_counts(r, &(struct report_counts){ .taken = about.samples, .counted = about.samples });
-	if (!r->before && !r->report.form)
-		rc = begin_read(r, in, &about, err);
-	if (!rc && !r->more)
-		rc = print_read(r, in, &about, err);
+	if (!rc)
+		rc = report_read_rows(r, in, &about, err);
+	read_about_release(&about);
 	return rc;
 }
 

@@ -103,7 +103,7 @@ static int add_time(struct page *p, int64_t when)
 	char text[64] = "";
 
 	if (when && gmtime_r(&at, &utc))
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
+		strftime(text, sizeof(text), PAGE_TIME, &utc);
 	return add_fact(p, "Time", text);
 }
 

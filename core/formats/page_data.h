@@ -39,6 +39,8 @@
 
 #define PAGE_MAGIC "fprof\002\n"
 
+#define PAGE_TIME "%Y-%m-%d %H:%M:%S UTC" /* the fact "Time", as for strftime(3) */
+
 /* Placeholders for title and data in the template. */
 #define PAGE_TITLE "@TITLE@"
 #define PAGE_DATA  "@DATA@"

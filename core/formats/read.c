@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/formats/read.h"
 
+#include <stdlib.h>
+
+void read_facts_clear(struct read_facts *facts)
+{
+	free(facts->host);
+	free(facts->kernel);
+	free(facts->backend);
+	free(facts->unwinder);
+	free(facts->event);
+	*facts = (struct read_facts){ 0 };
+}
+
+void read_about_release(struct read_about *about)
+{
+	read_facts_clear(&about->facts);
+}
+
 int read_report(struct infile *in, struct report *r, const struct read_cfg *cfg, struct read_about *about,
 		struct err *err)
 {

@@ -25,8 +25,16 @@ struct read_cfg {
 	bool user_only, kernel_only, delimited, times, before;
 };
 
+/** struct read_facts - where, when and how the samples were taken; texts are NULL, and numbers 0, if not known. */
+struct read_facts {
+	char *host, *kernel, *backend, *unwinder, *event;
+	int64_t time;
+	unsigned int cpus;
+};
+
 /**
- * struct read_about - facts from the file.
+ * struct read_about - facts from the file; see read_about_release().
+ * @facts:     of a file that has several reports: none
  * @unit:      of its values, as this program names it: "us" for any time
  * @unit_told: false: the file has no unit, so samples are assumed
  * @samples:   number of samples read and counted: struct report_row.times
@@ -37,10 +45,16 @@ struct read_about {
 	bool unit_told;
 	uint64_t samples, filtered;
 	uint64_t period_ns;
+	struct read_facts facts;
 };
+
+/** read_facts_clear() - free the texts: nothing is known. */
+void read_facts_clear(struct read_facts *facts);
+void read_about_release(struct read_about *about);
 
 /**
  * read_report() - add the rows of @in, which is not a recording, to @r.
+ * @about: out, valid in any case
  * Return: 0; -errno, described: then @r must not be printed.
  */
 int read_report(struct infile *in, struct report *r, const struct read_cfg *cfg, struct read_about *about,

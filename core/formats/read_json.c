@@ -245,6 +245,39 @@ static int read_row(struct json_reader *j, const json_t *object, struct err *err
 	return rc ? row_reader_failed(&j->rows, rc, err) : 0;
 }
 
+static int keep_text(const struct json_reader *j, const json_t *object, const char *key, char **to, struct err *err)
+{
+	const char *text;
+	int rc = get_text(j, object, key, &text, err);
+
+	if (rc || !text)
+		return rc;
+	*to = strdup(text);
+	return *to ? 0 : no_memory(j, err);
+}
+
+static int read_facts(const struct json_reader *j, const json_t *object, struct read_facts *facts, struct err *err)
+{
+	uint64_t when = 0, cpus = 0;
+	int rc = keep_text(j, object, "host", &facts->host, err);
+
+	if (!rc)
+		rc = keep_text(j, object, "kernel", &facts->kernel, err);
+	if (!rc)
+		rc = keep_text(j, object, "backend", &facts->backend, err);
+	if (!rc)
+		rc = keep_text(j, object, "unwind", &facts->unwinder, err);
+	if (!rc)
+		rc = keep_text(j, object, "event", &facts->event, err);
+	if (!rc)
+		rc = get_number(j, object, "time", INT64_MAX, &when, err);
+	if (!rc)
+		rc = get_number(j, object, "cpus", UINT_MAX, &cpus, err);
+	facts->time = (int64_t)when;
+	facts->cpus = (unsigned int)cpus;
+	return rc;
+}
+
 /* If several files were concatenated, each has such a line. */
 static int read_head(struct json_reader *j, const json_t *object, struct err *err)
 {
@@ -270,8 +303,10 @@ static int read_head(struct json_reader *j, const json_t *object, struct err *er
 	about->unit = usec ? UNIT_USEC : UNIT_SAMPLES;
 	about->unit_told = true;
 	about->period_ns = period_ns;
+	read_facts_clear(&about->facts);
+	rc = j->began ? 0 : read_facts(j, object, &about->facts, err);
 	j->began = true;
-	return 0;
+	return rc;
 }
 
 static int read_object(struct json_reader *j, const json_t *object, struct err *err)

@@ -10,8 +10,10 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <zlib.h>
 
 #define CHUNK         (64 * 1024)
@@ -268,6 +270,53 @@ static int get_text(struct page_reader *p, size_t max, char **out)
 
 /* ---- contents */
 
+static int keep_fact(const json_t *facts, const char *name, char **to)
+{
+	const json_t *pair;
+	const char *text;
+	size_t i;
+
+	json_array_foreach(facts, i, pair) {
+		text = json_string_value(json_array_get(pair, 1));
+		if (!text || !json_is_string(json_array_get(pair, 0)) ||
+		    strcmp(json_string_value(json_array_get(pair, 0)), name) != 0)
+			continue;
+		*to = strdup(text);
+		return *to ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+static int keep_time(const json_t *facts, int64_t *when)
+{
+	struct tm utc = { 0 };
+	char *text = NULL;
+	int rc = keep_fact(facts, "Time", &text);
+
+	if (text && strptime(text, PAGE_TIME, &utc))
+		*when = timegm(&utc);
+	free(text);
+	return rc;
+}
+
+static int keep_facts(const json_t *head, struct read_facts *facts)
+{
+	const json_t *pairs = json_object_get(head, "facts");
+	json_int_t cpus = json_integer_value(json_object_get(head, "cpus"));
+	int rc = keep_fact(pairs, "Host", &facts->host);
+
+	if (!rc)
+		rc = keep_fact(pairs, "Kernel", &facts->kernel);
+	if (!rc)
+		rc = keep_fact(pairs, "Event", &facts->event);
+	if (!rc)
+		rc = keep_fact(pairs, "Backend", &facts->backend);
+	if (!rc)
+		rc = keep_fact(pairs, "Unwinder", &facts->unwinder);
+	facts->cpus = cpus > 0 && cpus <= UINT_MAX ? (unsigned int)cpus : 0;
+	return rc ? rc : keep_time(pairs, &facts->time);
+}
+
 static int take_head(struct page_reader *p, const json_t *head)
 {
 	struct read_about *about = p->rows.about;
@@ -285,7 +334,7 @@ static int take_head(struct page_reader *p, const json_t *head)
 	about->unit = !strcmp(unit, report_unit_name(UNIT_USEC)) ? UNIT_USEC : UNIT_SAMPLES;
 	if (about->unit == UNIT_SAMPLES && per_second >= 1)
 		about->period_ns = (uint64_t)(1e9 / per_second);
-	return 0;
+	return keep_facts(head, &about->facts) ? no_memory(p) : 0;
 }
 
 static int get_head(struct page_reader *p)
@@ -336,7 +385,9 @@ static int label_frame(struct page_reader *p, enum page_kind kind, const char *n
 	if (!copy)
 		return no_memory(p);
 	frame->kind = kind < PAGE_TASK ? (enum report_frame_kind)kind : REPORT_FRAME_MARKER;
-	read_name(frame, copy);
+	frame->name = copy;
+	if (frame->kind == REPORT_FRAME_UNKNOWN || frame->kind == REPORT_FRAME_KERNEL)
+		read_name(frame, copy);
 	rc = row_reader_label(&p->rows, frame, &out->frame);
 	free(copy);
 	return rc ? row_reader_failed(&p->rows, rc, p->err) : 0;

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/types.h>
 
 /** struct text_ref - text that is not zero-terminated. */
@@ -130,8 +131,16 @@ static inline int report_flush(FILE *out)
 /* Append the annotation of -a to a frame. */
 static inline void textbuf_annotate(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
-	if (cfg->annotations && (frame->kind == REPORT_FRAME_KERNEL || frame->kind == REPORT_FRAME_INLINED))
-		textbuf_put(b, frame->kind == REPORT_FRAME_KERNEL ? "_[k]" : "_[i]", 4);
+	static const char *const annotations[] = {
+		[REPORT_FRAME_KERNEL] = "_[k]",
+		[REPORT_FRAME_INLINED] = "_[i]",
+		[REPORT_FRAME_JIT] = "_[j]",
+	};
+
+	const char *text = frame->kind <= REPORT_FRAME_JIT ? annotations[frame->kind] : NULL;
+
+	if (cfg->annotations && text)
+		textbuf_put(b, text, strlen(text));
 }
 
 #endif

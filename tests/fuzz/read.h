@@ -44,6 +44,7 @@ static inline struct report *fuzz_read(read_report_fn read, const void *bytes, s
 	check(!report_new(form, cfg, &r, &err));
 	*about = (struct read_about){ 0 };
 	rc = read(in, r, wanted, about, &err);
+	read_about_release(about);
 	infile_close(in);
 	check(rc == err.code && !rc == !*err.msg);
 	if (rc)

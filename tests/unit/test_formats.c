@@ -194,6 +194,7 @@ static char *read_as(const struct report_writer *to, const void *bytes, size_t l
 		ck_assert_int_eq(report_end(&o, true, err), 0);
 		fclose(out);
 	}
+	read_about_release(about);
 	report_free(r);
 	infile_close(in);
 	return got;
@@ -366,7 +367,7 @@ static const struct {
 	{ { 0 }, false, "a;b 99999999999999999999\na;b 1\n", "a;b 18446744073709551615\n" },
 	{ { 0 }, false, ";;b; 1\n", ";;b 1\n" },
 	{ { 0 }, false, "a;- 1\na;b;- 2\na;-;b 3\n", "a;- 1\na;b;- 2\na;-;b 3\n" },
-	{ { 0 }, true, "a;b_[k];c_[i];d_[j];_[k];e 1\n", "a;b_[k];c_[i];d;_[k];e 1\n" },
+	{ { 0 }, true, "a;b_[k];c_[i];d_[j];_[k];e 1\n", "a;b_[k];c_[i];d_[j];_[k];e 1\n" },
 	{ { .delimited = true }, true, "a;b;--;c;d 1\n", "a;b;-;c_[k];d_[k] 1\n" },
 	{ { .delimited = true }, false, "a;b;c_[k];d_[k] 1\na;b_[k] 2\na;b 3\n", "a;b;-;c;d 1\na;b 5\n" },
 	{ { 0 },
