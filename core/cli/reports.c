@@ -123,19 +123,21 @@ static int written(const struct reports *r, int rc, struct err *err)
 /*
  * A comparison with an empty report would find that everything changed, and one of an empty report that nothing grew.
  */
+static int check_before(const struct reports *r, struct err *err)
+{
+	if (report_sums(r->body).before > 0)
+		return 0;
+	return err_set(err, -ENODATA, "no sample of the baseline '%s' passes the filters", r->options->baseline);
+}
+
 static int check_compared(const struct reports *r, struct err *err)
 {
-	struct report_sums sums = report_sums(r->body);
+	int rc = r->options->baseline ? check_before(r, err) : 0;
 
-	if (!r->options->baseline)
-		return 0;
-	if (!(sums.before > 0))
-		return err_set(err, -ENODATA, "no sample of the baseline '%s' passes the filters",
-			       r->options->baseline);
-	if (!(sums.now > 0))
+	if (!rc && r->options->baseline && !(report_sums(r->body).now > 0))
 		return err_set(err, -ENODATA, "there are no samples to compare with the baseline '%s'",
 			       r->options->baseline);
-	return 0;
+	return rc;
 }
 
 /* All parts are added: print the report. */
@@ -432,10 +434,53 @@ static int print_read(struct reports *r, const struct infile *in, const struct r
 	return rc;
 }
 
-static int report_read_rows(struct reports *r, const struct infile *in, const struct read_about *about, struct err *err)
+/* Names in a report are final. */
+static void warn_of_names(struct reports *r, const struct infile *in)
+{
+	const struct options *o = r->options;
+	const struct {
+		bool given;
+		const char *name;
+	} options[] = {
+		{ o->unwind != UNWIND_AUTO, "--unwind" },
+		{ o->kallsyms, "--kallsyms" },
+		{ o->vmlinux, "--vmlinux" },
+		{ o->debug_dir, "--debug-dir" },
+		{ o->symfs, "--symfs" },
+		{ o->report.inlined, "--inline" },
+	};
+	char name[NAME_SHOWN + 1];
+	size_t i;
+
+	if (r->before || r->named)
+		return;
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		if (!options[i].given)
+			continue;
+		fprintf(stderr, "%s%s has no effect on '%s', which is a report: its stacks and names are final.\n",
+			warning_word(stderr), options[i].name, name_shown(infile_name(in), name));
+		r->named = true;
+	}
+}
+
+/* Without the number of intervals in each row, any change of a time may be chance. */
+static int check_times(const struct reports *r, const struct infile *in, const struct read_about *about,
+		       struct err *err)
+{
+	struct report_sums sums = report_sums(r->body);
+
+	if (r->options->fail_above < 0 || about->times || !((r->before ? sums.before : sums.now) > 0))
+		return 0;
+	return err_set(err, -EINVAL,
+		       "--fail-above needs numbers of intervals, and '%s' has none (write it with --format json)",
+		       infile_name(in));
+}
+
+static int print_rows_read(struct reports *r, const struct infile *in, const struct read_about *about, struct err *err)
 {
 	int rc = 0;
 
+	warn_of_names(r, in);
 	add_counts(r, &(struct report_counts){ .taken = about->samples, .counted = about->samples });
 	if (!r->before && !r->report.form)
 		rc = begin_read(r, in, about, err);
@@ -457,9 +502,23 @@ int reports_read(struct reports *r, struct infile *in, struct err *err)
 	if (!rc && about.unit_told)
 		rc = agree_on_unit(r, about.unit, infile_name(in), err);
 	if (!rc)
-		rc = report_read_rows(r, in, &about, err);
+		rc = check_times(r, in, &about, err);
+	if (!rc)
+		rc = print_rows_read(r, in, &about, err);
 	read_about_release(&about);
 	return rc;
+}
+
+int reports_check_baseline(struct reports *r, struct infile *in, struct err *err)
+{
+	int rc;
+
+	r->before = true;
+	r->more = true;
+	r->unit = r->options->off_cpu ? UNIT_USEC : UNIT_SAMPLES;
+	r->unit_known = true;
+	rc = reports_read(r, in, err);
+	return rc ? rc : check_before(r, err);
 }
 
 void reports_next(struct reports *r, struct session *s)

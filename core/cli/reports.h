@@ -17,6 +17,7 @@
  * @session, @symbols: of the run or recording being counted or read
  * @before:  this is the report with which the next one is compared
  * @more:    more files belong to the same report
+ * @named:   a warning has said that options for names have no effect on reports
  * @input:   the current file, as the user gave it
  * @body:    the current report, if it has rows already
  * @counts:  of the @nr_counts files that were read into it
@@ -28,7 +29,7 @@ struct reports {
 	struct output *out;
 	struct session *session;
 	struct symbols *symbols;
-	bool before, more;
+	bool before, more, named;
 	const char *input;
 	struct report_output report;
 	struct report *body;
@@ -51,6 +52,12 @@ void reports_next(struct reports *r, struct session *s);
 
 /** reports_read() - read @in, a report, into the current report: as reports_add(). */
 int reports_read(struct reports *r, struct infile *in, struct err *err);
+
+/**
+ * reports_check_baseline() - read the baseline @in, a report, and check that a live run can be compared with it. The
+ * state is that of a baseline afterwards, so call it in a child process. Return: 0; -errno, described.
+ */
+int reports_check_baseline(struct reports *r, struct infile *in, struct err *err);
 
 /** reports_release() - free everything after a failure, or at the end. */
 void reports_release(struct reports *r);

@@ -21,6 +21,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define STACK_KIB_MIN 512u
@@ -198,6 +200,73 @@ static int run_here(struct reports *reports, struct command *command, struct err
 	return rc;
 }
 
+/* In the child: check the baseline, and send the result to @fd. It must not return. */
+static void check_in_child(struct reports *reports, struct infile *in, int fd)
+{
+	struct err err = { 0 };
+
+	if (privileges_none())
+		_exit(1);
+	reports_check_baseline(reports, in, &err);
+	_exit(write(fd, &err, sizeof(err)) != sizeof(err));
+}
+
+/* Return: 0; -errno, described: what the child has sent. */
+static int checked_by(pid_t child, int fd, const char *path, struct err *err)
+{
+	struct err got;
+	ssize_t n = read(fd, &got, sizeof(got));
+	int status;
+
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (n != sizeof(got) || status)
+		return err_sys(err, -EIO, "cannot read '%s'", path);
+	if (got.code)
+		*err = got;
+	return got.code;
+}
+
+static int check_by_child(struct reports *reports, struct infile *in, struct err *err)
+{
+	int fds[2], rc = 0;
+	pid_t child;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return err_sys(err, -errno, "cannot begin");
+	child = fork();
+	if (!child)
+		check_in_child(reports, in, fds[1]);
+	if (child < 0)
+		rc = err_sys(err, -errno, "cannot begin");
+	close(fds[1]);
+	if (!rc)
+		rc = checked_by(child, fds[0], infile_name(in), err);
+	close(fds[0]);
+	return rc;
+}
+
+/*
+ * Check a report to compare with before a long run, in a process without capabilities. It reads a file of its own,
+ * because a child shares the position in ours. A stream can be read only once.
+ */
+static int check_baseline(struct reports *reports, struct err *err)
+{
+	const char *path = reports->options->baseline;
+	struct infile *in;
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	rc = infile_open(path, &in, err);
+	if (rc)
+		return rc;
+	rc = infile_format(in) == INFILE_RECORDING ? 0 : check_by_child(reports, in, err);
+	infile_close(in);
+	return rc;
+}
+
 /*
  * Open the report to compare with before the run, and read it afterwards: then capabilities are dropped that reading
  * another user's file does not need.
@@ -208,6 +277,8 @@ static int run_all(struct reports *reports, struct command *command, struct err 
 	struct infile *baseline = NULL;
 	int rc = o->baseline ? infile_open(o->baseline, &baseline, err) : 0;
 
+	if (!rc && baseline && !o->input)
+		rc = check_baseline(reports, err);
 	reports->more = baseline;
 	if (!rc)
 		rc = o->input ? inputs_read(reports, baseline, run_recording, err) : run_here(reports, command, err);

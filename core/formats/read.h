@@ -38,12 +38,13 @@ struct read_facts {
  * @unit:      of its values, as this program names it: "us" for any time
  * @unit_told: false: the file has no unit, so samples are assumed
  * @samples:   number of samples read and counted: struct report_row.times
+ * @times:     number of samples or intervals that the rows have; 0: not known
  * @period_ns: CPU time of a sample; 0: not known
  */
 struct read_about {
 	enum report_unit unit;
 	bool unit_told;
-	uint64_t samples, filtered;
+	uint64_t samples, filtered, times;
 	uint64_t period_ns;
 	struct read_facts facts;
 };

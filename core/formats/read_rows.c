@@ -266,6 +266,7 @@ static int add_row(struct row_reader *r, const struct read_row *row)
 	named.labels = labels;
 	named.nr = put_labels(r);
 	r->about->samples = add_or_max(r->about->samples, row->times);
+	r->about->times = add_or_max(r->about->times, named.times);
 	return report_add_named(r->report, &named);
 }
 
