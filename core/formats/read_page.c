@@ -367,10 +367,10 @@ static int get_strings(struct page_reader *p)
 		strings = grow(p->strings, &p->strings_cap, p->nr_strings, 1, sizeof(*strings));
 		if (!strings)
 			return no_memory(p);
+		p->strings = strings;
 		if (!end || end - at > NAME_MAX_BYTES || p->nr_strings == ENTRIES_MAX)
 			return bad(p, "has wrong strings");
 		*end = 0;
-		p->strings = strings;
 		strings[p->nr_strings++] = at;
 	}
 	return rc;
