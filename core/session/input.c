@@ -14,8 +14,12 @@ int input_open(struct session *s, struct err *err)
 
 	s->way = &recorded;
 	snprintf(s->reason, sizeof(s->reason), "reads '%.500s'", s->request.options->input);
-	/* Records may be read, and waited for, until the event is known. */
-	signals_note();
+	/*
+	 * Records may be read, and waited for, until the event is known. If a signal has ended the run that this
+	 * recording is compared with, the report is due, and a second signal ends the process.
+	 */
+	if (signals_due() == UINT64_MAX)
+		signals_note();
 	rc = counting_open(s, &recorded, err);
 	if (rc)
 		signals_release();
