@@ -151,6 +151,8 @@ static int bpf_attach(struct counter *c, size_t i, struct err *err)
 		return 0;
 	if (object_notes(c, e->cpu, e->notes[NOTED_SAMPLES].fd, err))
 		return err->code;
+	if (c->env->sink->began_ns) /* the CPU has come online */
+		object_watch_first(c);
 	if (ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(c->dispatch ? c->dispatch : c->program)))
 		return err_sys(err, -errno, "cannot attach the BPF program to the perf event of CPU %d", e->cpu);
 	return 0;
@@ -165,7 +167,7 @@ static int bpf_detach(struct counter *c, size_t i, struct err *err)
 
 static int bpf_start(struct counter *c, struct err *err)
 {
-	int rc = object_start(c, c->env->sink->set);
+	int rc = c->env->request->both ? object_set(c, c->env->sink->set) : 0;
 
 	return rc ? err_sys(err, rc, "cannot start the BPF program") : 0;
 }

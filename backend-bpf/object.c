@@ -314,9 +314,24 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 	if (rc)
 		return object_refused(err, rc, "the kernel refuses the BPF object");
 	rc = fill_maps(c);
-	if (!rc && request_wants_first(c->env->request))
-		c->first = first_new(bpf_map__fd(c->maps.first), bpf_map__fd(c->maps.unseen));
+	if (!rc)
+		object_watch_first(c);
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
+}
+
+/*
+ * Before the events are enabled: reading the names of all threads then takes long on a large host. Without the events,
+ * the mappings of a process are read later, and a process that is gone by then has no names.
+ */
+void object_watch_first(struct counter *c)
+{
+	const struct request *r = c->env->request;
+
+	first_delete(c->first);
+	c->first = request_wants_first(r) ? first_new(bpf_map__fd(c->maps.first), bpf_map__fd(c->maps.unseen)) : NULL;
+	if (c->first)
+		first_begin(c->first, r->host, &r->filter);
+	libbpf_said[0] = 0;
 }
 
 /* Let @bpf share all maps of @c except its tables. */

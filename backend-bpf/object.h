@@ -110,8 +110,11 @@ int object_set(struct counter *c, uint32_t set);
 /** object_change_set() - the same, and wait until no run can use the previous set. Return: 0; -errno; -ETIMEDOUT. */
 int object_change_set(struct counter *c, uint32_t set);
 
-/** object_start() - count into the set @set, and tell of processes that exist. Return: 0 or -errno. */
-int object_start(struct counter *c, uint32_t set);
+/**
+ * object_watch_first() - let the program report the processes that exist at their first sample, on the CPUs that are
+ * online now. See counter_ops.first_fd.
+ */
+void object_watch_first(struct counter *c);
 
 /** object_notes() - send the notes of a CPU to the event @fd; -1: to no event. Return: 0 or -errno, described. */
 int object_notes(struct counter *c, int cpu, int fd, struct err *err);

@@ -28,16 +28,6 @@ int object_set(struct counter *c, uint32_t set)
 	return bpf_map_update_elem(bpf_map__fd(c->tables.config), &zero, &c->config, BPF_ANY) ? -errno : 0;
 }
 
-int object_start(struct counter *c, uint32_t set)
-{
-	int rc = object_set(c, set);
-
-	/* Without them, the processes of the report are looked up when it is written. */
-	if (!rc && c->first)
-		first_begin(c->first, c->env->request->host, &c->env->request->filter);
-	return rc;
-}
-
 /* Delete the entry: the map would keep the event for ever. */
 int object_notes(struct counter *c, int cpu, int fd, struct err *err)
 {

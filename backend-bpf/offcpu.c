@@ -218,6 +218,8 @@ static int switches_attach(struct counter *c, size_t i, struct err *err)
 
 	if (e->notes[NOTED_SWITCHES].fd >= 0 && object_notes(c, e->cpu, e->notes[NOTED_SWITCHES].fd, err))
 		return err->code;
+	if (c->env->sink->began_ns) /* the CPU has come online */
+		object_watch_first(c);
 	if (own->attached >= 0)
 		return 0;
 	return own->raw ? attach_raw(own, err) : attach_tracepoint(own, err);
@@ -230,7 +232,7 @@ static int switches_detach(struct counter *c, size_t i, struct err *err)
 
 static int switches_start(struct counter *c, struct err *err)
 {
-	int rc = object_start(c, c->env->sink->set);
+	int rc = object_set(c, c->env->sink->set);
 
 	return rc ? err_sys(err, rc, "cannot start the BPF program") : 0;
 }

@@ -26,6 +26,12 @@ static struct blocks *make_blocks(const struct events *ev)
 	return blocks_new((ev->kept_bytes_max + ev->rings_wanted.samples) / BLOCK_ROOM + 2 * lists);
 }
 
+/* Most samples may be of processes that are not wanted: their mappings would be read for nothing. */
+static bool has_more_filters(const struct filter *f)
+{
+	return f->comm || filter_by_mntns(f) || filter_by_cgroup(f);
+}
+
 static int perfring_open(struct source **out, const struct source_env *env, struct err *err)
 {
 	struct source *b = calloc(1, sizeof(*b));
@@ -36,7 +42,7 @@ static int perfring_open(struct source **out, const struct source_env *env, stru
 	b->env = env;
 	b->rings = calloc(env->events->nr_places, sizeof(*b->rings));
 	b->blocks = make_blocks(env->events);
-	if (!env->nr_counters && request_wants_first(env->request))
+	if (!env->nr_counters && request_wants_first(env->request) && !has_more_filters(&env->request->filter))
 		b->unseen = unseen_new(env->request->host);
 	if (!b->rings || !b->blocks || queue_open(&b->queue, env, env->events->nr_places))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");

@@ -134,12 +134,20 @@ static bool take_switch_note(const struct reading *rd, int rc, struct incoming *
 	return true;
 }
 
+/* The first sample of a process that the ring thread has not found: the process may exit soon. */
+static void learn_unseen(const struct source *b, const struct record *r)
+{
+	if (unseen_take(b->unseen, r->pid))
+		tasks_learn(b->env->sink->tasks, r->pid);
+}
+
 static bool take_switch(const struct reading *rd, int rc, struct incoming *in)
 {
 	rings_stats(rd->b)->bad_records += rc < 0;
 	if (rc < 0)
 		return false;
 	in->lead.note.set = set_of(rd->b, in->record.time);
+	learn_unseen(rd->b, &in->record);
 	return !is_outside_run(rd->b, &in->record);
 }
 
@@ -165,8 +173,8 @@ static bool take_sample(const struct reading *rd, int rc, struct incoming *in)
 	stats->ring_samples++;
 	stats->bad_records += rc < 0;
 	stats->bad_samples += rc < 0;
-	if (rc >= 0 && unseen_take(b->unseen, in->record.tid >= 0 ? in->record.pid : -1))
-		tasks_learn(b->env->sink->tasks, in->record.pid);
+	if (rc >= 0)
+		learn_unseen(b, &in->record);
 	return rc >= 0;
 }
 

@@ -36,6 +36,7 @@ struct ring_thread {
 	/* One thread sets these, the other reads them. */
 	bool ends, minds_signals, signalled, gone;
 	uint64_t stop_at, stopped_ns; /* 0: no time to stop is set; not stopped yet */
+	uint64_t fetched_ns;          /* of the last fetch; used by the thread alone */
 	bool told;                    /* the side-band events are disabled, too; used by the thread alone */
 	int rc;                       /* if not 0, @err is valid */
 	struct err err;
@@ -77,6 +78,7 @@ static void fetch(struct ring_thread *k)
 	struct err err;
 	int rc = k->ops->fetch(k->source, &err);
 
+	k->fetched_ns = now_ns();
 	/* A ring that stays full, because memory is full, does not wake the thread again. */
 	k->much = rc > 0;
 	if (rc < 0)
@@ -148,6 +150,12 @@ static int wait_for_rings(struct ring_thread *k, bool *gone)
 	return ready;
 }
 
+/* True if no fetch was in the last FETCH_MS. Looks for processes come more often. */
+static bool is_due(const struct ring_thread *k)
+{
+	return !k->looks || now_ns() - k->fetched_ns >= FETCH_MS * (NSEC_PER_SEC / 1000);
+}
+
 static void keep(void *arg)
 {
 	struct ring_thread *k = arg;
@@ -165,7 +173,7 @@ static void keep(void *arg)
 			take_signals(k);
 		if (k->looks)
 			look(k);
-		if (!k->rc && (ready || k->much || flag_get(&k->minds_signals)))
+		if (!k->rc && (ready || ((k->much || flag_get(&k->minds_signals)) && is_due(k))))
 			fetch(k);
 		if (ready < 0)
 			break;

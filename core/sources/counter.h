@@ -64,7 +64,7 @@ struct counter_ops {
 	int (*take)(struct counter *c, struct err *err);
 
 	/*
-	 * A descriptor that is readable when a process that existed before start() has its first sample or interval;
+	 * A descriptor that is readable when a process that existed before the run has its first sample or interval;
 	 * -1: there is none. Optional.
 	 */
 	int (*first_fd)(const struct counter *c);
