@@ -21,6 +21,7 @@ struct walk {
 	bool by_fp;              /* and that is the frame pointer, to find the caller */
 	bool fp_changed;         /* it was not that of the first frame, */
 	arch_regs popped;        /* registers whose values we know only because we assume that they were popped */
+	arch_regs restored;      /* registers that the current step assumes to have been popped */
 	bool guessed;            /* the stack pointer comes from a frame that was left by its frame pointer */
 	unsigned int left;       /* UNWIND_LEFT_*, of this frame */
 	enum unwind_chain chain; /* so far */
@@ -109,10 +110,35 @@ static bool is_popped(const struct walk *w, unsigned int reg, uint64_t addr)
 	return w->exact && reg != ARCH_RA && addr < w->regs.r[ARCH_SP];
 }
 
-/* True if the caller's value of @reg depends on a register that we assume to have been popped. */
-static bool from_popped(const struct walk *w, const struct cfi_row *row, uint64_t cfa, unsigned int reg)
+/*
+ * In a function that aligns its stack, gcc's rules compute from the frame pointer where registers are saved; the frame
+ * pointer itself is saved where it points to. The last instructions run after it was popped, and it usually points out
+ * of the frame. Then the computed places are wrong, and all of these registers have their values again. Return these
+ * registers.
+ */
+static arch_regs popped_by_fp(struct walk *w, const struct cfi_row *row, uint64_t cfa)
 {
-	if (row->how[reg] == CFI_OFFSET && is_popped(w, reg, cfa + (uint64_t)row->value[reg]))
+	uint64_t fp = w->regs.r[ARCH_FP], sp = w->regs.r[ARCH_SP], place;
+	arch_regs changed, popped = 0;
+	unsigned int reg;
+
+	if (!w->exact || row->signal || row->how[ARCH_FP] != CFI_EXPR || !known(&w->regs, ARCH_FP))
+		return 0;
+	if (fp >= sp && (fp < cfa || cfa <= sp)) /* on another stack the CFA may be below */
+		return 0;
+	if (evaluate(w, row, row->value[ARCH_FP], &cfa, &place) || place != fp)
+		return 0;
+	for (changed = row->changed & ~ARCH_BIT(row->return_reg); changed; changed &= changed - 1) {
+		reg = (unsigned int)__builtin_ctzll(changed);
+		popped |= (arch_regs)(row->how[reg] == CFI_EXPR) << reg;
+	}
+	return popped;
+}
+
+/* True if the caller's value of @reg depends on a register that we assume to have been popped. */
+static bool from_popped(const struct walk *w, const struct cfi_row *row, unsigned int reg)
+{
+	if (w->restored & ARCH_BIT(reg))
 		return true;
 	if (row->how[reg] == CFI_REGISTER && row->value[reg] < ARCH_NR_REGS)
 		reg = (unsigned int)row->value[reg];
@@ -122,16 +148,16 @@ static bool from_popped(const struct walk *w, const struct cfi_row *row, uint64_
 }
 
 /* Note the registers of the caller whose values depend on registers that we assume to have been popped. */
-static void note_popped(struct walk *w, const struct cfi_row *row, uint64_t cfa)
+static void note_popped(struct walk *w, const struct cfi_row *row)
 {
 	arch_regs changed, popped = w->popped & ~row->changed;
 	unsigned int reg;
 
 	for (changed = row->changed & ~ARCH_BIT(ARCH_IP); changed; changed &= changed - 1) {
 		reg = (unsigned int)__builtin_ctzll(changed);
-		popped |= (arch_regs)from_popped(w, row, cfa, reg) << reg;
+		popped |= (arch_regs)from_popped(w, row, reg) << reg;
 	}
-	w->left |= from_popped(w, row, cfa, row->return_reg) ? UNWIND_LEFT_POPPED : 0;
+	w->left |= from_popped(w, row, row->return_reg) ? UNWIND_LEFT_POPPED : 0;
 	w->popped = popped;
 }
 
@@ -147,13 +173,21 @@ static int caller_reg(struct walk *w, const struct cfi_row *row, uint64_t cfa, u
 	case CFI_OFFSET:
 		if (!is_popped(w, reg, addr))
 			return read_word(w, addr, out);
+		w->restored |= ARCH_BIT(reg);
 		break;
 	case CFI_VAL_OFFSET:
 		*out = addr;
 		return 0;
 	case CFI_EXPR:
+		if (w->restored & ARCH_BIT(reg))
+			break;
 		rc = evaluate(w, row, value, &cfa, &addr);
-		return rc ? rc : read_word(w, addr, out);
+		if (rc)
+			return rc;
+		if (row->signal || !is_popped(w, reg, addr))
+			return read_word(w, addr, out);
+		w->restored |= ARCH_BIT(reg);
+		break;
 	case CFI_VAL_EXPR:
 		return evaluate(w, row, value, &cfa, out);
 	case CFI_REGISTER:
@@ -263,6 +297,7 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 	w->by_fp = rc == -ENOENT && is_fp_form(row);
 	if (rc)
 		return failed(w, rc);
+	w->restored = popped_by_fp(w, row, cfa);
 	rc = caller_reg(w, row, cfa, row->return_reg, &value);
 	if (rc)
 		return failed(w, rc);
@@ -278,7 +313,7 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 		w->fp_changed |= reg == ARCH_FP;
 	}
 	if (w->exact || w->popped)
-		note_popped(w, row, cfa);
+		note_popped(w, row);
 	set_reg(&next, ARCH_IP, value);
 	return go_on(w, &next, row->signal);
 }

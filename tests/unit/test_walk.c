@@ -50,6 +50,7 @@ enum {
 	IN_R10 = 0x6c0,     /* rsp + 16; rbx was r10 */
 	POPS = 0x700,       /* rsp + 8; rbx at CFA - 24 */
 	NUMBERS = 0x740,    /* 16, of CONSTANT */
+	ALIGNED = 0x780,    /* rsp + 8; rbp is saved at rbp, rbx at rbp - 8 */
 	LAST = 0xfc0,       /* rsp + 16; up to the end of the mapping */
 };
 
@@ -82,6 +83,7 @@ static const struct cfi_function functions[] = {
 	{ BEYOND, 64, false, CFI_PROGRAM("\x0f\xff\x7f") },
 	{ IN_R10, 64, false, CFI_PROGRAM("\x0e\x10\x09\x03\x0a") },
 	{ POPS, 64, false, CFI_PROGRAM("\x83\x03") },
+	{ ALIGNED, 64, false, CFI_PROGRAM("\x10\x06\x02\x76\x00\x10\x03\x02\x76\x78") },
 	{ LAST, 64, false, CFI_PROGRAM("\x0e\x10") },
 };
 
@@ -471,6 +473,31 @@ static const struct row good[] = {
 	  { AT(6), P(POPS) + 5, P(BY_RBX) + 5, [7] = P(ROOT) + 5 },
 	  { P(POPS) + 5, P(BY_RBX) + 5, P(ROOT) + 5 },
 	  UNWIND_ROOT },
+	{ "registers that were popped with the frame pointer that finds them",
+	  P(ALIGNED),
+	  FP | RBX,
+	  AT(6),
+	  AT(10),
+	  { P(BY_RBP) + 5, 0, 0, 0, 0, NOWHERE, AT(8), P(BY_RBX) + 5, 0, 0, 0, P(ROOT) + 5 },
+	  { P(BY_RBP) + 5, P(BY_RBX) + 5, P(ROOT) + 5 },
+	  UNWIND_ROOT },
+	{ "such a frame pointer below the stack",
+	  P(ALIGNED),
+	  FP | RBX,
+	  12,
+	  AT(4),
+	  { P(BY_RBX) + 5, 0, 0, 0, 0, P(ROOT) + 5 },
+	  { P(BY_RBX) + 5, P(ROOT) + 5 },
+	  UNWIND_ROOT },
+	{ "a register whose computed place is below the stack pointer",
+	  P(ALIGNED),
+	  FP | RBX,
+	  AT(2),
+	  AT(5),
+	  { 0, 0, P(BY_RBX) + 5, 0, 0, 0, P(ROOT) + 5 },
+	  { P(BY_RBX) + 5, P(ROOT) + 5 },
+	  UNWIND_ROOT,
+	  .sp = 2 },
 	{ "clone3: the system call",
 	  P(CLONE),
 	  FP,
