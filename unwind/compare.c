@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/compare.h"
 
+/* libunwind's process leaves out a last address that is no user address, see step() in libunwinder_serve.c. */
+static size_t nr_user(const struct unwind_result *r)
+{
+	return r->nr > 1 && (r->ips[r->nr - 1] & ~UNWIND_EXACT) >> ARCH_USER_BITS ? r->nr - 1 : r->nr;
+}
+
 static bool is_different(const struct unwind_result *a, const struct unwind_result *b, size_t i)
 {
-	return i >= a->nr || i >= b->nr || a->ips[i] != b->ips[i];
+	return i >= nr_user(a) || i >= nr_user(b) || a->ips[i] != b->ips[i];
 }
 
 /* @last: the last frame that is the same; both have it. */
@@ -31,10 +37,10 @@ enum unwinders_found unwind_compare(const struct unwind_result *ours, const stru
 {
 	size_t i = 0;
 
-	while ((i < ours->nr || i < theirs->nr) && !is_different(ours, theirs, i))
+	while (!is_different(ours, theirs, i))
 		i++;
 	*first = i;
-	if (i == ours->nr && i == theirs->nr)
+	if (i == nr_user(ours) && i == nr_user(theirs))
 		return UNWINDERS_EQUAL;
 	return i ? explain(ours, theirs, i - 1) : UNWINDERS_DIFFERENT;
 }

@@ -485,7 +485,12 @@ static bool step(struct work *w, unw_cursor_t *cursor, struct libunwinder_reply 
 	if (out->nr > 1 && exact)
 		out->ips[out->nr - 1] |= UNWIND_EXACT;
 	out->left[out->nr - 1] = w->no_rules ? UNWIND_LEFT_NO_RULES : 0;
-	if (rc > 0 && !unw_get_reg(cursor, UNW_REG_IP, &ip) && ip) {
+	/* Wrong rules may give any address. The profiler takes only user addresses from this process. */
+	if (rc > 0 && !unw_get_reg(cursor, UNW_REG_IP, &ip) && ip >> ARCH_USER_BITS) {
+		out->end = UNWIND_BAD;
+		return false;
+	}
+	if (rc > 0 && ip) {
 		out->addr = ip;
 		return true;
 	}

@@ -448,6 +448,28 @@ START_TEST(test_popped)
 }
 END_TEST
 
+/* A return address that is no user address ends a stack. It does not look as if files had taken the process over. */
+START_TEST(test_no_user_address)
+{
+	const struct row row = { "",
+				 P(LEAF),
+				 0,
+				 0,
+				 0,
+				 { P(PLAIN) + 5, 0, 1ULL << ARCH_USER_BITS },
+				 { P(PLAIN) + 5, 1ULL << ARCH_USER_BITS },
+				 UNWIND_BAD };
+	size_t first;
+
+	walk_both(&row, 500, 0);
+	assert_ips(&ours, &row);
+	ck_assert_int_eq(theirs.rc, 0);
+	ck_assert_uint_eq(theirs.result.nr, 2);
+	ck_assert_int_eq(theirs.result.end, UNWIND_BAD);
+	ck_assert_int_eq(unwind_compare(&ours.result, &theirs.result, &first), UNWINDERS_EQUAL);
+}
+END_TEST
+
 /* A function without rules has moved the stack pointer away from its frame pointer: libunwind does not notice that. */
 START_TEST(test_guessed_stack_pointer)
 {
@@ -638,6 +660,7 @@ static void add_tests(TCase *tc)
 	tcase_add_test(tc, test_many_files);
 	tcase_add_test(tc, test_foresees);
 	tcase_add_test(tc, test_popped);
+	tcase_add_test(tc, test_no_user_address);
 	tcase_add_test(tc, test_guessed_stack_pointer);
 	tcase_add_test(tc, test_without_rules);
 	tcase_add_test(tc, test_crash);

@@ -31,6 +31,8 @@ static const struct row rows[] = {
 	{ "one frame", { { 1 } }, { { 1 } }, UNWINDERS_EQUAL, 1 },
 	{ "nothing", { { 0 } }, { { 0 } }, UNWINDERS_EQUAL, 0 },
 	{ "the same, left otherwise", { { 1, 2 }, { NO_RULES, POPPED } }, { { 1, 2 } }, UNWINDERS_EQUAL, 2 },
+	{ "no user address with us alone", { { 1, 2, 1ULL << ARCH_USER_BITS } }, { { 1, 2 } }, UNWINDERS_EQUAL, 2 },
+	{ "no user address, exact", { { 1, EXACT | 1ULL << 60 } }, { { 1 } }, UNWINDERS_EQUAL, 1 },
 	/* explained */
 	{ "popped", { { 1, 2, 3, 4 }, { 0, POPPED } }, { { 1, 2 } }, UNWINDERS_POPPED, 2 },
 	{ "popped in the leaf", { { 1, 2 }, { POPPED } }, { { 1 } }, UNWINDERS_POPPED, 1 },
@@ -59,6 +61,8 @@ static const struct row rows[] = {
 	{ "they end", { { 1, 2 } }, { { 1 } }, UNWINDERS_DIFFERENT, 1 },
 	{ "we end", { { 1 } }, { { 1, 2 } }, UNWINDERS_DIFFERENT, 1 },
 	{ "another caller", { { 1, 2 } }, { { 1, 3 } }, UNWINDERS_DIFFERENT, 1 },
+	{ "no user address in the leaf alone", { { 1ULL << 60 } }, { { 0 } }, UNWINDERS_DIFFERENT, 0 },
+	{ "no user address, and another caller", { { 1, 1ULL << 60 } }, { { 1, 2 } }, UNWINDERS_DIFFERENT, 1 },
 	{ "another root", { { 1, 2, 3 } }, { { 1, 2, 4 } }, UNWINDERS_DIFFERENT, 2 },
 	{ "exact with us alone", { { 1, 2 | EXACT } }, { { 1, 2 } }, UNWINDERS_DIFFERENT, 1 },
 	{ "exact with them alone", { { 1, 2 } }, { { 1, 2 | EXACT } }, UNWINDERS_DIFFERENT, 1 },
