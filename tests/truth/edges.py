@@ -3,7 +3,8 @@
 """tests/truth/edges.py SEED DIRECTORY - write and compile a program of short functions, and print its path.
 
 The same seed gives the same program. DIRECTORY/edges has each caller with each function whose frame may be the next one,
-for tests/truth/judge.py. The program prints "ready", and runs for as many seconds as its argument says (60).
+for tests/truth/judge.py. The program prints "ready", and runs for as many seconds as its argument says (60). With another
+argument it has one thread.
 
 Its functions differ in what unwinding has to handle: frames that are small, large, of variable size or aligned; frames
 with and without a frame pointer; rules that gcc writes, and rules written by hand; tail calls, recursion, calls of
@@ -46,6 +47,14 @@ HEADER = r"""
 #else
 #define NOIPA __attribute__((noipa, visibility("default")))
 #endif
+/* While longjmp() is on its way, nothing tells which caller is the true one: -DNO_JUMPS for who wants to know. */
+#ifdef NO_JUMPS
+#define NORETURN
+#define LEAVE(back) ((void)(back))
+#else
+#define NORETURN __attribute__((noreturn))
+#define LEAVE(back) longjmp(back, 1)
+#endif
 #define CLOBBER(...) __asm__ volatile("" : : : __VA_ARGS__)
 
 typedef uint64_t (*function_t)(uint64_t);
@@ -86,13 +95,15 @@ static void set_timer(timer_t timer, long ns)
 }
 
 static __thread timer_t timer;
+static __thread int timed;
 static __thread uint64_t handled;
 
 NOIPA void handler(int sig)
 {
 	(void)sig;
 	handled = mix(handled, HANDLER_CALL(handled)) + 1;
-	set_timer(timer, 30000 + (long)(handled >> 45));
+	if (timed)
+		set_timer(timer, 30000 + (long)(handled >> 45));
 	sink++; /* so that the last call is no tail call */
 }
 
@@ -103,6 +114,7 @@ static void have_signals(void)
 	me._sigev_un._tid = (pid_t)syscall(SYS_gettid);
 	if (timer_create(CLOCK_MONOTONIC, &me, &timer))
 		die("timer_create");
+	timed = 1;
 	set_timer(timer, 1000000);
 }
 
@@ -141,7 +153,8 @@ int main(int argc, char **argv)
 	open_functions(argv[0]);
 	if (sigaction(SIGUSR1, &sa, NULL))
 		die("sigaction");
-	if (pthread_create(&thread, NULL, worker, (void *)3) || pthread_create(&thread, NULL, other_worker, (void *)5))
+	if (argc < 3 && (pthread_create(&thread, NULL, worker, (void *)3) ||
+			 pthread_create(&thread, NULL, other_worker, (void *)5)))
 		die("pthread_create");
 	puts("ready");
 	fflush(stdout);
@@ -230,8 +243,8 @@ KINDS = {
     "prints": Kind("char text[64]; snprintf(text, sizeof(text), \"%d %.6g\", (int)a, (double)a); a = CALL;"
                    " return a + (uint64_t)text[1];", 2600, nodes=[LIBC, PLT], pure=False),
     "clock": Kind("struct timespec now; clock_gettime(CLOCK_MONOTONIC, &now); a = CALL;"
-                  " return a ^ (uint64_t)now.tv_nsec;", 100, nodes=[LIBC, PLT, VDSO]),
-    "kernel": Kind("a ^= (uint64_t)syscall(SYS_getppid); a = CALL; return a * 3;", 40, nodes=[LIBC, PLT]),
+                  " return a + (now.tv_nsec >= 0);", 100, nodes=[LIBC, PLT, VDSO]),
+    "kernel": Kind("a += syscall(SYS_getppid) >= 0; a = CALL; return a * 3;", 40, nodes=[LIBC, PLT]),
     # setjmp() saves where to return, and the callee does not return: its call is the last instruction.
     "jumping": Kind("jmp_buf back; volatile uint64_t kept = a; if (!_setjmp(back)) SELF_jumps(a, back);"
                     " return kept + 1;", 400, nodes=[LIBC, PLT], pure=False),
@@ -422,8 +435,8 @@ class Program:
                     f" *)x ^ *(const uint64_t *)y;\n\n\tif ((a & 7) == 0)\n\t\tsink += "
                     f"{self._choice(function.module, function.callees, salt)};\n\treturn (a & 64) ? 1 : -1;\n}}\n")
         if "SELF_jumps" in body:
-            more = (f"NOIPA __attribute__((noreturn)) void {function.name}_jumps(uint64_t a, jmp_buf back)\n{{\n\tsink += "
-                    f"{self._choice(function.module, function.callees, salt)};\n\tlongjmp(back, 1);\n}}\n")
+            more = (f"NOIPA NORETURN void {function.name}_jumps(uint64_t a, jmp_buf back)\n{{\n\tsink += "
+                    f"{self._choice(function.module, function.callees, salt)};\n\tLEAVE(back);\n}}\n")
         body = body.replace("CLOBBER(", "CLOBBER(")
         body = body.replace("SELF", function.name).replace("MIX", f"{self._rng.randrange(1, 1 << 62)}UL")
         body = body.replace("SIZE", str(self._rng.choice([1, 5, 17, 60])))
