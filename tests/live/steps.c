@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * steps STEPS SIGNAL PROGRAM [ARGUMENT...] - unwind the first thread of a program at each instruction, and compare with the
- * calls that were seen.
+ * steps STEPS SIGNAL PROGRAM [ARGUMENT...] - compare the stack at each instruction of a program with its calls.
  *
- * The program is run one instruction at a time, from its exec on. Each call is remembered, and forgotten when it
- * returns; so the callers are known at each instruction, whatever the rules say. From its
- * first write to standard output on, STEPS instructions are compared with what unwind_walk() finds in a copy of the stack of 16 KiB, as a sample has it. Prints "steps: N",
- * "signals: N", "wrong: N", and for each instruction with a wrong stack "# COUNT FILE+ADDRESS: found N frames, want N, at N", where
- * ADDRESS is in the file, and "at" counts the frames that are right. After every SIGNAL instructions outside of its handler, the program gets
- * SIGUSR1; 0: never.
+ * It runs the first thread of the program one instruction at a time, and keeps a list of the calls that have not
+ * returned, so that the callers are known whatever the unwind rules say. After the program's first write to standard
+ * output, it unwinds a copy of the stack of 16 KiB, as a sample has one, at each of STEPS instructions. It sends
+ * SIGUSR1 whenever the program has executed SIGNAL instructions outside of its signal handler; 0: never.
+ *
+ * It prints "steps: N", "signals: N", "wrong: N", and for each instruction that had a wrong stack, "# TIMES
+ * FILE+ADDRESS: found N frames, want N, at N": the first wrong stack there, and how many frames of it are right.
+ * ADDRESS is the address in the file.
  */
 #include "core/files/vdso.h"
 #include "core/host/host.h"
@@ -33,12 +34,12 @@
 
 enum { MAPPINGS = 64, CALLS = 1024, PLACES = 256, COPY_BYTES = 16384, INSTRUCTION_MAX = 15 };
 
-/** struct call - one that has not returned. @slot: where its return address is */
+/** struct call - a call that has not returned. @slot: the address of its return address */
 struct call {
 	uint64_t slot, ret;
 };
 
-/** struct place - an instruction with wrong stacks; of the first, the numbers of frames */
+/** struct place - an instruction that had wrong stacks, and the numbers of frames of the first one */
 struct place {
 	uint64_t ip, times;
 	size_t found, want, right;
@@ -155,7 +156,7 @@ static void note_wrong(uint64_t ip, const struct unwind_result *found, size_t ri
 	self.places[i].times++;
 }
 
-/* Compare the stack at @regs with the calls that were seen. */
+/* Compare the stack at @regs with the list of calls. */
 static void compare(const struct user_regs_struct *regs)
 {
 	static char bytes[COPY_BYTES];
@@ -178,7 +179,7 @@ static void compare(const struct user_regs_struct *regs)
 		note_wrong(regs->rip, &found, right);
 }
 
-/* The code at @code without prefixes. */
+/* Skip the prefixes of an instruction. */
 static const uint8_t *opcode(const uint8_t *code)
 {
 	while (*code == 0xf2 || *code == 0xf3 || *code == 0x3e || *code == 0x66 || *code == 0x67 || *code >> 4 == 4)
@@ -207,7 +208,7 @@ static uint64_t read_word(uint64_t addr)
 	return word;
 }
 
-/* A signal has come: its handler returns to the trampoline, which goes on where the program was. */
+/* The kernel has started the signal handler, which returns to the trampoline, which returns to the program. */
 static void follow_signal(const struct user_regs_struct *before, const struct user_regs_struct *after)
 {
 	self.in_handler = true;
@@ -216,7 +217,7 @@ static void follow_signal(const struct user_regs_struct *before, const struct us
 	add_call(after->rsp, read_word(after->rsp));
 }
 
-/* What the instruction @code has done, between these registers. */
+/* Note the calls and returns that the instruction @code made. */
 static void follow(const uint8_t *code, const struct user_regs_struct *before, const struct user_regs_struct *after)
 {
 	const uint8_t *op = opcode(code);
@@ -227,7 +228,7 @@ static void follow(const uint8_t *code, const struct user_regs_struct *before, c
 		return;
 	if (call)
 		add_call(after->rsp, read_word(after->rsp));
-	/* longjmp() returns from several. */
+	/* longjmp() returns from several calls. */
 	if (ret || jump)
 		while (self.nr_calls && self.calls[self.nr_calls - 1].slot < after->rsp)
 			self.nr_calls--;

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tests/truth/edges.py SEED DIRECTORY - write and compile a program of short functions, and print its path.
+"""tests/truth/edges.py SEED DIRECTORY [OPTION...] - write and compile a program of short functions, and print its path.
 
-The same seed gives the same program. DIRECTORY/edges has each caller with each function whose frame may be the next one,
-for tests/truth/judge.py. The program prints "ready", and runs for as many seconds as its argument says (60). With another
-argument it has one thread.
+The same seed gives the same program. The file DIRECTORY/edges lists each caller with each function whose frame may
+follow, for tests/truth/judge.py. OPTIONs are for the compiler, CC (gcc). The program prints "ready", and runs for the
+seconds that its first argument gives (60). With a second argument, it has one thread.
 
-Its functions differ in what unwinding has to handle: frames that are small, large, of variable size or aligned; frames
-with and without a frame pointer; rules that gcc writes, and rules written by hand; tail calls, recursion, calls of
+Its functions are hard to unwind in different ways: frames that are small, large, of variable size or aligned, with and
+without a frame pointer; unwind rules of the compiler, and rules written by hand; tail calls, recursion, calls of
 functions that do not return; callbacks from the C library, shared libraries, procedure linkage tables, the vDSO, system
-calls; threads, and signals that come at any instruction. They do little, so that most samples are near a call, or in
-the first or the last instructions of a function. CC is the compiler (gcc).
+calls; threads, and signals at any instruction. The functions are short, so that most samples are near a call, or in the
+first or the last instructions of a function.
 """
 
 import os
@@ -19,7 +19,7 @@ import re
 import subprocess
 import sys
 
-# Nodes of the graph that are not functions of the program. judge.py maps names of frames to them.
+# Nodes of the graph that are not functions of the program. judge.py finds them by the names of frames.
 LIBC, VDSO, PLT, SIGNAL = "<libc>", "<vdso>", "<plt>", "<signal>"
 # Modules of the program.
 MAIN, LINKED, OPENED = "main", "linked", "opened"
@@ -41,13 +41,13 @@ HEADER = r"""
 #include <time.h>
 #include <unistd.h>
 
-/* gcc makes neither copies of these functions nor parts, and knows nothing of what they do. */
+/* The compiler must not clone, split or inline these functions. */
 #ifdef __clang__
 #define NOIPA __attribute__((noinline, visibility("default")))
 #else
 #define NOIPA __attribute__((noipa, visibility("default")))
 #endif
-/* While longjmp() is on its way, nothing tells which caller is the true one: -DNO_JUMPS for who wants to know. */
+/* In the middle of longjmp(), the old and the new caller are both right: -DNO_JUMPS for tests/live/steps. */
 #ifdef NO_JUMPS
 #define NORETURN
 #define LEAVE(back) ((void)(back))
@@ -69,6 +69,12 @@ static inline __attribute__((always_inline)) unsigned int pick(uint64_t a, unsig
 	return (unsigned int)(a >> 33) % of;
 }
 
+static inline void die(const char *what)
+{
+	fprintf(stderr, "%s failed\n", what);
+	_exit(1);
+}
+
 extern function_t opened_functions[];
 extern volatile uint64_t forever;
 extern volatile uint64_t sink;
@@ -79,13 +85,7 @@ function_t opened_functions[64];
 volatile uint64_t forever = 1;
 volatile uint64_t sink;
 
-static void die(const char *what)
-{
-	fprintf(stderr, "%s failed\n", what);
-	_exit(1);
-}
-
-/* The next one comes when this one is done, so that the program goes on whatever the load is. */
+/* The handler sets the timer again, so that the program makes progress on a busy host, too. */
 static void set_timer(timer_t timer, long ns)
 {
 	const struct itimerspec once = { .it_value.tv_nsec = ns };
@@ -128,7 +128,7 @@ NOIPA void *worker(void *arg)
 	return (void *)a;
 }
 
-/* Its handler runs on an alternate stack, which is an unused part of its own: a copy of 16 KiB has both. */
+/* The handler of this thread runs on an alternate stack: an unused part of the normal one, so that a copy has both. */
 NOIPA void *other_worker(void *arg)
 {
 	stack_t alternate = { .ss_size = 65536 };
@@ -186,8 +186,9 @@ class Function:
 
 
 class Kind:
-    """How functions of a kind look. @body is C, where CALL is the call of one of its callees, with the argument a, and
-    MIX a constant; @stack its bytes on the stack, about."""
+    """A kind of functions. @body: in C. CALL stands for the call of a callee with the argument a, MIX for a constant,
+    SELF for the name of the function, SIZE for a number. @stack: about the bytes of its frame. @pure: a signal handler
+    may call it."""
 
     def __init__(self, body, stack, *, attributes="NOIPA", parameters="uint64_t a", more="", nodes=(), modules=None,
                  pure=True, top=""):
@@ -231,8 +232,8 @@ KINDS = {
                          " return CALL;", 8),
     "recursive": Kind("a = b < 12 ? SELF(mix(a, b), b + 1) : CALL; return a ^ MIX;", 12 * 32,
                       parameters="uint64_t a, uint64_t b", more=", 0"),
-    "deep": Kind("volatile uint64_t area[2]; b = b ? b : a & 7 ? 3 : 40; area[a & 1] = b; a = b > 1 ? SELF(mix(a, b), b - 1) :"
-                 " CALL;"
+    "deep": Kind("volatile uint64_t area[2]; b = b ? b : a & 7 ? 3 : 40; area[a & 1] = b;"
+                 " a = b > 1 ? SELF(mix(a, b), b - 1) : CALL;"
                  " return a ^ area[a & 1];", 40 * 48, parameters="uint64_t a, uint64_t b", more=", 0"),
     "sorting": Kind("uint64_t values[8]; int i; for (i = 0; i < 8; i++) values[i] = mix(a + (uint64_t)i, MIX);"
                     " qsort(values, 8, sizeof(values[0]), SELF_compare); return values[0];", 400, nodes=[LIBC, PLT],
@@ -245,10 +246,10 @@ KINDS = {
     "clock": Kind("struct timespec now; clock_gettime(CLOCK_MONOTONIC, &now); a = CALL;"
                   " return a + (now.tv_nsec >= 0);", 100, nodes=[LIBC, PLT, VDSO]),
     "kernel": Kind("a += syscall(SYS_getppid) >= 0; a = CALL; return a * 3;", 40, nodes=[LIBC, PLT]),
-    # setjmp() saves where to return, and the callee does not return: its call is the last instruction.
+    # The callee does not return: its call may be the last instruction.
     "jumping": Kind("jmp_buf back; volatile uint64_t kept = a; if (!_setjmp(back)) SELF_jumps(a, back);"
                     " return kept + 1;", 400, nodes=[LIBC, PLT], pure=False),
-    # By hand: saved in a register, computed by an expression, return address in a register.
+    # Written in assembler. This one saves a register in another register.
     "by_hand": Kind(r"""
 	pushq %r12
 	.cfi_adjust_cfa_offset 8
@@ -268,7 +269,7 @@ KINDS = {
 	.cfi_restore r12
 	ret
 """, 64, modules=(MAIN,)),
-    # The frame's address is on the stack: DW_CFA_def_cfa_expression { DW_OP_breg7 8; DW_OP_deref; DW_OP_plus_uconst 8 }.
+    # The CFA is on the stack: DW_CFA_def_cfa_expression { DW_OP_breg7 8; DW_OP_deref; DW_OP_plus_uconst 8 }.
     "by_expression": Kind(r"""
 	movq %rsp, %rax
 	.cfi_def_cfa_register rax
@@ -323,7 +324,7 @@ KINDS = {
 }
 BY_HAND = {"by_hand", "by_expression", "by_register", "entered"}
 
-# What the compiler and the linker do differently for each seed.
+# Options of the compiler and the linker: each seed draws one of each line.
 CHOICES = [
     ["-O2", "-O2", "-O2", "-O1 -foptimize-sibling-calls", "-O3", "-Os"],
     ["-fcf-protection=none", "-fcf-protection=full", "-fcf-protection=branch"],
@@ -336,8 +337,8 @@ CHOICES = [
 ]
 
 CC = os.environ.get("CC", "gcc").split()
-# The rules that clang 14 makes are wrong in the first instructions of such a function. It also moves the stack pointer
-# to memory that was never used, which the kernel does not copy.
+# clang 14 writes wrong rules for the first instructions of functions of the kind "windows". With
+# -fstack-clash-protection it moves the stack pointer to memory that was never used, and the kernel copies no such stack.
 IS_CLANG = "clang" in CC[0]
 
 
@@ -346,7 +347,7 @@ def leaf_body():
 
 
 class Program:
-    """The functions of a seed."""
+    """The program of a seed."""
 
     def __init__(self, seed, number=36):
         self._rng = random.Random(seed)
@@ -358,7 +359,6 @@ class Program:
         kinds = [kind for kind in KINDS if kind != "windows" or not IS_CLANG]
         self._rng.shuffle(kinds)
         wanted = (kinds * 2)[:number]
-        # The handler interrupts any function, and may call only what is safe then.
         self._rng.shuffle(wanted)
         for i, kind in enumerate(wanted):
             modules = [m for m in KINDS[kind].modules for _ in range({MAIN: 3, LINKED: 2, OPENED: 1}[m])]
@@ -375,7 +375,7 @@ class Program:
         self.every = self.functions + self.leaves
 
     def _reachable(self, caller, callee):
-        """By-hand functions call only functions of one argument in their own module."""
+        """Functions in assembler call only functions with one argument in their own module."""
         if caller.kind in BY_HAND:
             return callee.module == MAIN and not KINDS[callee.kind].more and callee.kind != "windows"
         return True
@@ -399,7 +399,7 @@ class Program:
             cost[function.name] = own + max(cost[f.name] for f in chosen)
             pure[function.name] = kind.pure and all(pure[f.name] for f in chosen)
         self.cost, self.pure = cost, pure
-        # The roots: what nobody calls must be called by someone.
+        # main() calls the functions that no other function calls.
         called = {f.name for function in self.functions for f in function.callees}
         roots = [f for f in self.functions if f.name not in called] or self.functions[:1]
         self.roots = {"main": roots, "worker": [f for f in roots if cost[f.name] < 5500] + self.functions[20:24],
@@ -419,7 +419,8 @@ class Program:
         kind = KINDS[function.kind]
         if function.kind in BY_HAND:
             body = kind.body.replace("CALLEE", function.callees[0].name)
-            text = (f".text\n.globl {function.name}\n.type {function.name}, @function\n{function.name}:\n.cfi_startproc\n"
+            text = (f".text\n.globl {function.name}\n.type {function.name}, @function\n"
+                    f"{function.name}:\n.cfi_startproc\n"
                     f"{'endbr64' if 'none' not in self.flags[1] else ''}{body}.cfi_endproc\n"
                     f".size {function.name}, .-{function.name}\n")
             return "__asm__(" + "\n".join('"' + line.replace("\t", " ") + '\\n"' for line in text.splitlines()) + ");\n"
@@ -431,13 +432,12 @@ class Program:
             body = body.replace("CALL", self._choice(function.module, function.callees, salt))
         more = ""
         if "SELF_compare" in body:
-            more = (f"NOIPA int {function.name}_compare(const void *x, const void *y)\n{{\n\tuint64_t a = *(const uint64_t"
-                    f" *)x ^ *(const uint64_t *)y;\n\n\tif ((a & 7) == 0)\n\t\tsink += "
+            more = (f"NOIPA int {function.name}_compare(const void *x, const void *y)\n{{\n"
+                    f"\tuint64_t a = *(const uint64_t *)x ^ *(const uint64_t *)y;\n\n\tif ((a & 7) == 0)\n\t\tsink += "
                     f"{self._choice(function.module, function.callees, salt)};\n\treturn (a & 64) ? 1 : -1;\n}}\n")
         if "SELF_jumps" in body:
             more = (f"NOIPA NORETURN void {function.name}_jumps(uint64_t a, jmp_buf back)\n{{\n\tsink += "
                     f"{self._choice(function.module, function.callees, salt)};\n\tLEAVE(back);\n}}\n")
-        body = body.replace("CLOBBER(", "CLOBBER(")
         body = body.replace("SELF", function.name).replace("MIX", f"{self._rng.randrange(1, 1 << 62)}UL")
         body = body.replace("SIZE", str(self._rng.choice([1, 5, 17, 60])))
         return f"{more}{function.prototype()}\n{{\n\t{body}\n}}\n"
@@ -458,7 +458,7 @@ class Program:
             parts.append("static void open_functions(const char *program)\n{\n\tchar path[4096];\n\tvoid *library;\n\n"
                          "\tsnprintf(path, sizeof(path), \"%.*s/libopened.so\", "
                          "(int)(strrchr(program, '/') - program), program);\n"
-                         "\tlibrary = dlopen(path, RTLD_LAZY);\n\tif (!library) {\n\t\tputs(dlerror());\n\t\t_exit(1);\n\t}\n"
+                         "\tlibrary = dlopen(path, RTLD_LAZY);\n\tif (!library)\n\t\tdie(dlerror());\n"
                          + "".join(lines) + "}\n")
             text = MAIN_TEXT
             for word, name in (("MAIN_CALL", "main"), ("WORKER_CALL", "worker"), ("OTHER_CALL", "other_worker"),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tests/truth/judge.py EDGES COMM [FILE] - judge folded user stacks (profile -U -f) of a program of edges.py.
 
-Prints "name: value": samples, impossible (samples of stacks in which a function cannot have called the next one), broken
-(the stack does not begin where the thread began), cut ([truncated]), and lines "# ..." with the largest wrong stacks.
+Prints "name: value": samples; impossible: those with a stack in which a function cannot have called the next one;
+broken: those with a stack that does not begin where the thread began; cut: [truncated]. Lines "# ..." show wrong stacks.
 """
 
 import collections
@@ -31,8 +31,8 @@ def read_edges(path):
 
 
 class Judge:
-    """Of the stacks of one program. @named: a frame without a name is a mistake, and the stack must have the start code of
-    the C library; else it may be any function of the C library, as peers print it."""
+    """Judges the stacks of one program. @named: a frame without a name is a mistake, and the stack must begin with the
+    start code of the C library. Otherwise [unknown] counts as a function of the C library, because peers print that."""
 
     def __init__(self, edges, named=True):
         self._edges, self._named = edges, named
@@ -81,7 +81,7 @@ class Judge:
         if CUT in nodes:
             return False
         inner = [i for i, node in enumerate(nodes) if node in self._functions]
-        if not inner:  # a thread that has not called anything yet, or the interrupted C library alone
+        if not inner:
             return True
         first = inner[0]
         if nodes[first] not in ROOTS or first > NEAR_ROOT or set(nodes[:first]) - {START, LIBC}:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """tests/truth/shares.py SEED DIRECTORY [OPTION...] - write and compile a program with known shares, and print its path.
 
-The same seed gives the same program: a tree of functions that call each other at random. Each visit of a function spins a
-fixed number of equal iterations, in one function that all of them call. OPTIONs are for the compiler (CC, gcc). The
-program takes a file as argument, which it maps: the number of visits of each function, for counts(). NODE=TIMES makes
-that function spin so many times longer.
+The same seed gives the same program: a tree of functions that call each other at random. Each visit of a function spins
+a fixed number of equal iterations, in one function that all of them call. OPTIONs are for the compiler, CC (gcc). The
+program takes a file as argument, in which it counts the visits of each function, see counts(). With NODE=TIMES, that
+function spins TIMES as long.
 """
 
 import os
