@@ -3,8 +3,8 @@
 #ifndef PERFRING_UNWINDERS_H
 #define PERFRING_UNWINDERS_H
 
-#include "core/request/options.h"
 #include "core/rows/stats.h"
+#include "unwind/mode.h"
 #include "unwind/unwind.h"
 #include "unwind/unwinders.h"
 

@@ -1,6 +1,6 @@
 LIB_SRCS += unwind/walk.c unwind/frame_chain.c unwind/return_probes.c
 LIB_SRCS += unwind/cfi.c unwind/expr.c
-LIB_SRCS += unwind/compare.c unwind/libunwinder.c unwind/libunwinder_serve.c
+LIB_SRCS += unwind/mode.c unwind/compare.c unwind/libunwinder.c unwind/libunwinder_serve.c
 LIB_SRCS += unwind/extent.c unwind/rules.c unwind/rules_records.c unwind/rules_rows.c unwind/rule_files.c
 # The second unwinder. Without the library, or with LIBUNWIND=, there is only our own one.
 ifeq ($(origin LIBUNWIND),undefined)

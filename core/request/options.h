@@ -7,6 +7,7 @@
 #include "core/host/event_types.h"
 #include "core/host/host.h"
 #include "core/report/cfg.h"
+#include "unwind/mode.h"
 
 enum options_action {
 	ACTION_PROFILE,
@@ -16,29 +17,6 @@ enum options_action {
 	ACTION_LIST_BACKENDS, /* --list-backends */
 	ACTION_SUMMARY,       /* -h */
 };
-
-/**
- * enum unwind_mode - how user stacks are walked.
- * UNWIND_AUTO: by unwind rules, and by frame pointers if these are proven to give the same; for a recording, whatever
- *              its data permits
- * UNWIND_BY_RULES: by our own unwinder; UNWIND_BY_BOTH: by that and by libunwind, and compare
- */
-enum unwind_mode { UNWIND_AUTO, UNWIND_BY_FP, UNWIND_BY_RULES, UNWIND_BY_LIBUNWIND, UNWIND_BY_BOTH };
-
-/** unwind_name() - the name, as for --unwind. */
-const char *unwind_name(enum unwind_mode mode);
-
-/** unwind_mode_of() - find the mode called @name. Return: false: there is none. */
-bool unwind_mode_of(const char *name, enum unwind_mode *out);
-
-/** unwind_needs_copies() - true if @mode needs a stack copy with each sample. */
-bool unwind_needs_copies(enum unwind_mode mode);
-
-/** unwind_has_libunwind() - true if the program was built with libunwind. */
-bool unwind_has_libunwind(void);
-
-/** unwind_needs_libunwind() - true if @mode uses libunwind. */
-bool unwind_needs_libunwind(enum unwind_mode mode);
 
 #define STACK_DUMP_MAX   65528 /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
 #define STACK_DUMP_LEAST 16384 /* by default; few stacks are larger */
