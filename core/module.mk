@@ -26,6 +26,7 @@ LIB_SRCS += \
 	core/cli/print_bpf.c \
 	core/cli/progress_line.c \
 	core/cli/reports.c \
+	core/cli/request.c \
 	core/cli/run.c \
 	core/cli/runtimes.c \
 	core/cli/stripped.c \
@@ -130,7 +131,6 @@ LIB_SRCS += \
 	core/session/statistics.c \
 	core/session/unwinder.c \
 	core/session/ways.c \
-	core/request/request.c \
 	core/sources/recording.c \
 	core/symbols/code_ranges.c \
 	core/symbols/demangle.c \

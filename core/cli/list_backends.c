@@ -2,6 +2,7 @@
 #include "core/cli/list_backends.h"
 
 #include "core/cli/options.h"
+#include "core/cli/request.h"
 #include "core/host/privileges.h"
 #include "core/session/fallback.h"
 #include "core/session/session.h"
@@ -44,7 +45,7 @@ static void try_way(enum tool tool, struct listed *l)
 		least.nr_pids = 1;
 		least.by_tid = true;
 	}
-	s = session_new(&least, &host_here);
+	s = request_session(&least, &host_here);
 	if (s)
 		fallback_try(s, l->way, l->tasks, &l->trial);
 	else

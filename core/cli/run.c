@@ -9,6 +9,7 @@
 #include "core/cli/print_bpf.h"
 #include "core/cli/progress_line.h"
 #include "core/cli/reports.h"
+#include "core/cli/request.h"
 #include "core/cli/terminal.h"
 #include "core/cli/warnings.h"
 #include "core/host/privileges.h"
@@ -147,7 +148,7 @@ static int run_session(struct reports *reports, struct session *s, struct err *e
 /* Read one recording, perhaps of several. */
 static int run_recording(struct reports *reports, const struct options *o, struct err *err)
 {
-	struct session *s = session_new(o, &host_here);
+	struct session *s = request_session(o, &host_here);
 	int rc = s ? run_session(reports, s, err) : err_sys(err, -ENOMEM, "cannot begin");
 
 	session_free(s);
@@ -185,7 +186,7 @@ static int check_stack(struct err *err)
 
 static int run_here(struct reports *reports, struct command *command, struct err *err)
 {
-	struct session *s = session_new(reports->options, &host_here);
+	struct session *s = request_session(reports->options, &host_here);
 	int rc;
 
 	if (!s)

@@ -1,23 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The request of a run, which all its parts may read: the options and facts derived from them. */
+/* The request of a run, resolved from the command line by core/cli/request.c. Each room reads the parts that it needs. */
 #ifndef CORE_REQUEST_REQUEST_H
 #define CORE_REQUEST_REQUEST_H
 
+#include "core/host/event_types.h"
 #include "core/host/host.h"
 #include "core/request/options.h"
 #include "core/tasks/command.h"
 #include "core/tasks/filter.h"
+#include "unwind/mode.h"
 
-/** struct request - unchanged once sampling begins. */
+/** struct sampling - the samples of running threads. */
+struct sampling {
+	const struct event_type *event; /* NULL: no samples are taken */
+	uint64_t freq_hz;               /* 0: use @period */
+	uint64_t period;                /* a sample for so many events; 0: use @freq_hz */
+};
+
+/** struct off_cpu - the intervals off the CPU. A run without them takes samples. */
+struct off_cpu {
+	bool wanted;
+	bool open; /* also intervals that have not ended when the run ends */
+	uint64_t min_ns, max_ns; /* limits of their length; UINT64_MAX: none */
+};
+
+/** struct groups - the groups of tasks that the filter gets when the session opens them, as the user named them. */
+struct groups {
+	const char *cgroup;                 /* a directory; NULL: none */
+	const char *cgroup_map, *mntns_map; /* paths of pinned BPF maps; NULL: none */
+	pid_t mntns_of;                     /* a process whose mount namespace is meant; 0: none */
+};
+
+/** struct input - the recording to read. */
+struct input {
+	const char *path;  /* "-": stdin; NULL: samples are taken */
+	const char *copy;  /* path at which to read it instead; NULL: @path itself */
+	const char *event; /* name of the event whose samples count; NULL: the first one with samples */
+};
+
+/** struct table_sizes - the most entries of the tables in the kernel. */
+struct table_sizes {
+	uint32_t counts, stacks;
+};
+
+/** struct request - unchanged once the session is open. Strings are borrowed. */
 struct request {
 	const struct options *options;
 	const struct host *host;
-	struct filter filter; /* the filter on samples: backends use this, not @options */
-	/* Only this command is sampled, by following its threads or by filter.tree; NULL: none */
-	struct command *command;
-	unsigned int asked; /* see callchain_asked(); for a recording, the limit with which it was made */
-	bool both;          /* --backend=both: every sample is counted in the kernel, and also passed on */
-	bool unwinds;       /* user stacks are unwound here: samples have the data for that */
+	struct sampling sampling;
+	struct off_cpu off_cpu;
+	struct filter filter; /* the filter on samples and intervals */
+	struct groups groups;
+	struct input input;
+	uint64_t duration_ns; /* 0: until interrupted */
+	uint64_t interval_ns; /* between reports; 0: there is one report */
+	unsigned int group;   /* optional parts of rows' keys: enum row_group */
+	const char *backend;  /* the only way to try, or WAY_BOTH; NULL: any */
+	bool both;            /* --backend=both: every sample is counted in the kernel, and also passed on */
+	enum unwind_mode unwind;
+	uint32_t dump_asked; /* bytes of the stack copies; 0: the session chooses */
+	struct table_sizes tables;
+	const char *debug_dir, *symfs; /* see struct mapped_files_cfg */
+	bool keeps_cgroups;            /* the report needs the cgroups of processes */
+	bool counts_entries;           /* the statistics of the tables in the kernel are needed */
+	bool writes_file;              /* the report goes to a file, which the caller opens later */
+
+	/* The session chooses these until it is open. */
+	struct command *command; /* only it is sampled, by following its threads or by filter.tree; NULL: none */
+	unsigned int asked;      /* see callchain_asked(); for a recording, the limit with which it was made */
+	bool unwinds;            /* user stacks are unwound here: samples have the data for that */
 	/* With @unwinds, bytes of the stack copies; and the smallest useful size, if the rings have little room. */
 	uint32_t dump_bytes, dump_least;
 	bool proves;   /* with @unwinds: use frame pointers if they are proven right: see unwind_mode */
@@ -25,9 +76,10 @@ struct request {
 };
 
 /** request_wants_first() - true if processes that exist are to be read at their first sample. */
-bool request_wants_first(const struct request *r);
-
-/** request_filter() - the filters of @o that are known before anything is opened. Borrows from @o. */
-struct filter request_filter(const struct options *o);
+static inline bool request_wants_first(const struct request *r)
+{
+	/* The processes of a command begin during the run. Without user stacks, only the cgroup of a process is of use. */
+	return !r->filter.tree && (!r->filter.no_user || r->keeps_cgroups);
+}
 
 #endif

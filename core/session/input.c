@@ -9,10 +9,9 @@
 
 int input_open(struct session *s, struct err *err)
 {
-	static const struct way recorded = { .name = "recording", .source = &source_recording };
 	int rc;
 
-	s->way = &recorded;
+	s->way = s->ways;
 	snprintf(s->reason, sizeof(s->reason), "reads '%.500s'", s->request.options->input);
 	/*
 	 * Records may be read, and waited for, until the event is known. If a signal has ended the run that this
@@ -20,7 +19,7 @@ int input_open(struct session *s, struct err *err)
 	 */
 	if (signals_due() == UINT64_MAX)
 		signals_note();
-	rc = counting_open(s, &recorded, err);
+	rc = counting_open(s, s->way, err);
 	if (rc)
 		signals_release();
 	return rc;

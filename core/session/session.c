@@ -136,8 +136,10 @@ static void raise_descriptors(void)
 	}
 }
 
-struct session *session_new(const struct options *options, const struct host *host)
+struct session *session_new(const struct request *request, const struct way *ways)
 {
+	const struct host *host = request->host;
+
 	struct session *s = calloc(1, sizeof(*s));
 
 	if (!s)
@@ -149,25 +151,22 @@ struct session *session_new(const struct options *options, const struct host *ho
 				      .sink = &s->sink,
 				      .files = &s->files,
 				      .recording = &s->recording };
-	s->ways = ways_here;
-	s->request.options = options;
-	s->request.host = host;
+	s->ways = ways;
+	s->request = *request;
 	s->signal_fd = s->mntns_fd = -1;
-	s->request.filter = request_filter(options);
-	s->request.both = options->backend && !strcmp(options->backend, WAY_BOTH);
 	unwinder_choose(s);
 	s->request.asked = callchain_asked(host);
 	s->request.in_pidns = pidns_here(NULL);
-	s->sink.tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
+	s->sink.tasks = tasks_new(request->input.path ? NULL : host); /* those of a recording are not here */
 	s->sink.kernel_ranges = kernel_ranges_new();
-	if (s->sink.tasks && options->wants_cgroups)
+	if (s->sink.tasks && request->keeps_cgroups)
 		tasks_keep_cgroups(s->sink.tasks);
-	s->files = (struct mapped_files_cfg){ .host = host, .debug_dir = options->debug_dir, .tasks = s->sink.tasks };
-	if (options->input) {
+	s->files = (struct mapped_files_cfg){ .host = host, .debug_dir = request->debug_dir, .tasks = s->sink.tasks };
+	if (request->input.path) {
 		s->perf_cache = perf_cache_find(getenv("HOME"));
 		s->files.recorded = &s->recording.origin;
 		s->files.perf_cache = s->perf_cache;
-		s->files.symfs = options->symfs;
+		s->files.symfs = request->symfs;
 	}
 	if (!s->sink.tasks || !s->sink.kernel_ranges || empty_set(s, 0) || keep_files(s)) {
 		session_free(s);

@@ -12,8 +12,12 @@
 
 #include "core/session/state.h"
 
-/** session_new() - @options and @host are borrowed. NULL: no memory. */
-struct session *session_new(const struct options *options, const struct host *host);
+/**
+ * session_new() - @request is copied, and its pointers are borrowed.
+ * @ways: to choose from, all with live sources or all with recordings; borrowed
+ * Return: NULL: no memory.
+ */
+struct session *session_new(const struct request *request, const struct way *ways);
 
 /**
  * session_command() - sample only @command (borrowed) and its descendants, until it ends. Call it before

@@ -3,10 +3,14 @@
 
 #include <string.h>
 
-/* This is the only list of them. */
 const struct way ways_here[] = {
 	{ "bpf", &counter_bpf, &source_rings },
 	{ "perfring", NULL, &source_rings },
+	{ .name = NULL },
+};
+
+const struct way ways_recorded[] = {
+	{ .name = "recording", .source = &source_recording },
 	{ .name = NULL },
 };
 

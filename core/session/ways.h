@@ -23,6 +23,8 @@ struct way {
  * list.
  */
 extern const struct way ways_here[];
+/** ways_recorded - the same for --input: there is one. */
+extern const struct way ways_recorded[];
 
 /** way_at() - the @i-th of @ways; NULL at the end. */
 const struct way *way_at(const struct way *ways, unsigned int i);

@@ -6,6 +6,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include "core/cli/request.h"
 #include "core/session/ways.h"
 #include "core/session/open.h"
 #include "core/session/session.h"
@@ -53,7 +54,7 @@ static void report(const struct session *session)
 
 static void run(const struct options *o)
 {
-	struct session *session = session_new(o, &host_here);
+	struct session *session = request_session(o, &host_here);
 	struct unaccounted unaccounted;
 	struct stats stats;
 	struct err err = { 0 };

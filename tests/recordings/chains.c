@@ -10,6 +10,7 @@
 #include "tests/replay/recording.h"
 
 #include "core/cli/options.h"
+#include "core/cli/request.h"
 #include "core/session/open.h"
 #include "core/session/session.h"
 #include "core/session/statistics.h"
@@ -75,7 +76,7 @@ int main(int argc, char **argv)
 		die("usage: chains FILE");
 	if (options_parse(&options, TOOL_PROFILE, 3, (char *[]){ argv[0], "--input", argv[1], NULL }, &host_here, &err))
 		die("%s", err.msg);
-	session = session_new(&options, &host_here);
+	session = request_session(&options, &host_here);
 	if (!session)
 		die("no memory");
 	if (session_open(session, &err) || session_run(session, &err) < 0)

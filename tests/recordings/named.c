@@ -10,6 +10,7 @@
 #include "tests/replay/recording.h"
 
 #include "core/cli/options.h"
+#include "core/cli/request.h"
 #include "core/session/open.h"
 #include "core/session/session.h"
 #include "core/session/statistics.h"
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
 		die("usage: named FILE [dwarf]");
 	if (options_parse(&options, TOOL_PROFILE, 4, args, &host_here, &err))
 		die("%s", err.msg);
-	n.session = session_new(&options, &host_here);
+	n.session = request_session(&options, &host_here);
 	if (!n.session)
 		die("no memory");
 	cfg.files = &n.session->files;

@@ -19,6 +19,7 @@
 #include "backend-perfring/decode.h"
 #include "backend-perfring/ring/ring.h"
 #include "core/cli/options.h"
+#include "core/cli/request.h"
 #include "core/session/open.h"
 #include "core/session/session.h"
 #include "core/base/grow.h"
@@ -310,7 +311,7 @@ int main(int argc, char **argv)
 	if (options_parse(&options, TOOL_PROFILE, 4, args, &host_here, &err))
 		die("%s", err.msg);
 	pid = start(argv + 4, &go);
-	r.session = session_new(&options, &host_here);
+	r.session = request_session(&options, &host_here);
 	if (!r.session)
 		die("no memory");
 	open_rings(&r);

@@ -15,6 +15,7 @@
  */
 #include "tests/replay/recording.h"
 
+#include "core/cli/request.h"
 #include "core/session/session.h"
 #include "core/session/statistics.h"
 #include "core/report/report.h"
@@ -289,7 +290,7 @@ int main(int argc, char **argv)
 	r.in = fopen(argv[i], "re");
 	if (!r.in)
 		die("'%s': %s", argv[i], strerror(errno));
-	r.session = session_new(&options, &nowhere);
+	r.session = request_session(&options, &nowhere);
 	if (!r.session)
 		die("no memory");
 	read_head(&r, &head);

@@ -3,6 +3,7 @@
  * Each way to sample is tried as for --list-backends, with the real rings, and a counter without a BPF program. This
  * program's own syscall() and ioctl() imitate the kernel; an event is a memfd.
  */
+#include "core/cli/request.h"
 #include "core/host/kernel.h"
 #include "core/host/pidns.h"
 #include "core/session/fallback.h"
@@ -226,7 +227,7 @@ static void try(const struct way *from, enum listed which, struct way_trial *out
 		.nr_pids = tasks,
 		.by_tid = tasks,
 	};
-	struct session *s = session_new(&options, &host);
+	struct session *s = request_session(&options, &host);
 
 	ck_assert_ptr_nonnull(s);
 	fallback_try(s, &from[tasks ? PERFRING : which], tasks, out);

@@ -2,6 +2,7 @@
 /* Runs over recordings, from the bytes of a file to the rows and the statistics. */
 #include "backend-perfring/recording/perfdata.h"
 #include "compat/perf_deferred.h"
+#include "core/cli/request.h"
 #include "core/session/open.h"
 #include "core/session/session.h"
 #include "core/session/statistics.h"
@@ -185,7 +186,7 @@ static int open_recording(void)
 {
 	unit_write(dir, "perf.data", image.bytes, image.nr);
 	session_free(session);
-	session = session_new(&options, &host);
+	session = request_session(&options, &host);
 	ck_assert_ptr_nonnull(session);
 	return session_open(session, &err);
 }
@@ -464,7 +465,7 @@ START_TEST(test_far_ahead)
 	put_sample(A, 10, 10, 10, 0);
 	ck_assert_uint_eq(fwrite(image.bytes, image.nr, 1, f), 1);
 	fclose(f);
-	session = session_new(&options, &host);
+	session = request_session(&options, &host);
 	ck_assert_ptr_nonnull(session);
 	ck_assert_int_eq(session_open(session, &err), 0);
 	ck_assert_int_eq(session_run(session, &err), 0);
@@ -1310,7 +1311,7 @@ START_TEST(test_directory)
 	free(path);
 	ck_assert_int_ge(asprintf(&path, "%s/in", dir), 0);
 	options.input = path;
-	session = session_new(&options, &host);
+	session = request_session(&options, &host);
 	ck_assert_ptr_nonnull(session);
 	ck_assert_int_eq(session_open(session, &err), 0);
 	ck_assert_int_eq(session_run(session, &err), 0);

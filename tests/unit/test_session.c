@@ -5,6 +5,7 @@
  * read() and pthread_create() replace libc's.
  */
 #include "core/base/clock.h"
+#include "core/cli/request.h"
 #include "core/session/open.h"
 #include "core/session/ring_thread.h"
 #include "core/session/session.h"
@@ -383,10 +384,12 @@ static void teardown(void)
 
 static int open_run(const struct way *list, struct err *err)
 {
+	struct request request;
+
 	fake_begin(&script, ring_is_empty);
-	session = session_new(&options, &host);
+	request = request_of(&options, &host);
+	session = session_new(&request, list);
 	ck_assert_ptr_nonnull(session);
-	session->ways = list;
 	kernel.no_processes = true;
 	return session_open(session, err);
 }

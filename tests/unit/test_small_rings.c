@@ -3,6 +3,7 @@
  * Rings with a limit for locked memory: this program's own syscall() opens events that are files in memory, and its own
  * mmap() refuses rings beyond the user's limit, like the kernel.
  */
+#include "core/cli/request.h"
 #include "core/events/event_rings.h"
 #include "core/events/events.h"
 #include "core/session/open.h"
@@ -149,7 +150,7 @@ static void teardown(void)
 static int open_with_budget(size_t pages, struct err *err)
 {
 	kernel.budget = pages;
-	session = session_new(&options, &host);
+	session = request_session(&options, &host);
 	ck_assert_ptr_nonnull(session);
 	return session_open(session, err);
 }

@@ -2,6 +2,7 @@
 /* Intervals off the CPU from records of the rings, for each source of switches. */
 #include "backend-perfring/apply.h"
 #include "backend-perfring/switching.h"
+#include "core/cli/request.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
 
@@ -457,7 +458,7 @@ static void arrange(const struct scenario *s)
 	options.cpu = s->cpu - 1;
 	options.pids = s->with.pids;
 	options.nr_pids = s->with.nr_pids;
-	rig.request.filter = request_filter(&options);
+	rig.request.filter = request_of(&options, NULL).filter;
 	if (s->by)
 		rig.events.switches = s->by;
 	rig.events.switch_attr.context_switch = s->by || s->records;
