@@ -52,11 +52,11 @@ static void set_host(const struct session *s, struct about_texts *t, struct repo
 /* If samples are taken at a rate, each stands for CPU time, whatever the event is. */
 static uint64_t sample_ns(const struct session *s)
 {
-	const struct options *o = s->request.options;
+	const struct sampling *of = &s->request.sampling;
 
-	if (o->input)
+	if (s->request.options->input)
 		return s->recording.freq_hz ? NSEC_PER_SEC / s->recording.freq_hz : 0;
-	return events_sample_rate(o, o->event) ? events_period_ns(o) : 0;
+	return events_sample_rate(of, of->event) ? events_period_ns(of) : 0;
 }
 
 int about_run(const struct session *s, struct about_texts *texts, struct report_about *out, struct err *err)
@@ -141,10 +141,10 @@ static void count_stacks(const struct account *a, const struct report_quality *q
 	if (quality->by_fp)
 		out->incomplete = percent_of(all.by_flaw[FLAW_INCOMPLETE], all.all);
 	else
-		out->incomplete = percent_of(unwound[UNWOUND_TRUNCATED] + unwound[UNWOUND_NO_RULES] +
-						     unwound[UNWOUND_BAD] + unwound[UNWOUND_UNKNOWN] +
-						     unwound[UNWOUND_PROBED],
-					     all.times);
+		out->incomplete =
+			percent_of(unwound[UNWOUND_TRUNCATED] + unwound[UNWOUND_NO_RULES] + unwound[UNWOUND_BAD] +
+					   unwound[UNWOUND_UNKNOWN] + unwound[UNWOUND_PROBED],
+				   all.times);
 }
 
 /* Samples that were due and not taken: the CPUs were idle, if all tasks were sampled. */

@@ -250,7 +250,7 @@ static bool by_run(struct empty *e)
 	if (!event_is_clock(e->o->event))
 		return because(e, "%s ran for %s, and the event %s did not occur often enough", who.s, ran.s,
 			       e->o->event->name);
-	period = events_period_ns(e->o);
+	period = events_period_ns(&e->s->request.sampling);
 	if (e->s->ran_ns < period)
 		return because(e, "%s ran for %s, less than the %s from one sample to the next", who.s, ran.s,
 			       time_text(period).s);
@@ -267,7 +267,7 @@ static bool by_rate(struct empty *e)
 		return false;
 	if (!event_is_clock(e->o->event))
 		return because(e, "the event %s did not occur often enough", e->o->event->name);
-	period = events_period_ns(e->o);
+	period = events_period_ns(&e->s->request.sampling);
 	return e->total->sampled_ns < period &&
 	       because(e, "sampling lasted %s, less than the %s from one sample to the next",
 		       time_text(e->total->sampled_ns).s, time_text(period).s);

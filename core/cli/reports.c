@@ -77,7 +77,7 @@ static size_t parts_of(const struct reports *r, const struct report_names *names
 		parts[nr++] = (struct report_part){
 			.rows = session_samples(s),
 			.root = all ? "on-cpu" : NULL,
-			.weight = all ? events_period_ns(o) : 1,
+			.weight = all ? events_period_ns(&s->request.sampling) : 1,
 		};
 	if (o->off_cpu)
 		parts[nr++] = (struct report_part){

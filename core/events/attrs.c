@@ -24,7 +24,7 @@ static void ask_for_groups(struct events *ev)
  */
 static enum switch_source choose_switches(const struct events *ev, bool with_notes)
 {
-	if (!ev->request->options->off_cpu)
+	if (!ev->request->off_cpu.wanted)
 		return SWITCHES_NONE;
 	if (with_notes && !ev->request->both)
 		return SWITCHES_BY_PROGRAM;
@@ -41,34 +41,34 @@ void attrs_choose(struct events *ev, bool with_notes)
 
 	ev->switches = choose_switches(ev, with_notes);
 	ev->switch_event = ev->switches == SWITCHES_BY_TRACEPOINT ? tracepoint : *event_switches();
-	if (ev->request->options->on_cpu)
-		ev->event = *ev->request->options->event;
+	if (ev->request->sampling.event)
+		ev->event = *ev->request->sampling.event;
 	else
 		ev->event = ev->switches == SWITCHES_BY_PROGRAM ? *event_default() : ev->switch_event;
 }
 
 bool attrs_no_kernel_chain(const struct request *r)
 {
-	return r->options->user_only && !(r->unwinds && kernel_has_fast_path());
+	return r->filter.no_kernel && !(r->unwinds && kernel_has_fast_path());
 }
 
 /* True if the run needs to know whether a thread has a user stack, although no user stack is printed. */
-static bool tells_kinds(const struct options *o)
+static bool tells_kinds(const struct filter *f)
 {
-	return o->user_threads || o->kernel_threads;
+	return f->threads != FILTER_ANY_THREADS;
 }
 
 static void ask_for_period(struct perf_event_attr *a, const struct events *ev)
 {
-	const struct options *o = ev->request->options;
+	const struct sampling *s = &ev->request->sampling;
 
-	if (!o->on_cpu) {
+	if (!s->event) {
 		a->sample_period = ev->switches != SWITCHES_BY_PROGRAM;
-	} else if (o->period) {
-		a->sample_period = o->period;
+	} else if (s->period) {
+		a->sample_period = s->period;
 	} else {
 		a->freq = 1;
-		a->sample_freq = o->freq_hz;
+		a->sample_freq = s->freq_hz;
 	}
 }
 
@@ -81,7 +81,7 @@ static void ask_for_switches(struct perf_event_attr *a, const struct events *ev)
 
 void attrs_fill(struct events *ev, bool with_notes)
 {
-	const struct options *o = ev->request->options;
+	const struct filter *f = &ev->request->filter;
 	struct perf_event_attr *a = &ev->attr;
 	bool tells = !ev->apart;
 
@@ -104,17 +104,17 @@ void attrs_fill(struct events *ev, bool with_notes)
 		.exclude_guest = ev->event.type == PERF_TYPE_HARDWARE,
 		.exclude_callchain_kernel = attrs_no_kernel_chain(ev->request),
 		/* In a PID namespace, this tells tasks outside the namespace from the idle task. */
-		.exclude_callchain_user = o->kernel_only && !ev->request->in_pidns && !tells_kinds(o),
-		.exclude_idle = ev->request->in_pidns && event_is_clock(&ev->event) && !o->include_idle,
+		.exclude_callchain_user = f->no_user && !ev->request->in_pidns && !tells_kinds(f),
+		.exclude_idle = ev->request->in_pidns && event_is_clock(&ev->event) && !f->idle,
 		.sample_max_stack = (uint16_t)ev->request->asked,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.inherit = ev->followed && !o->by_tid,
+		.inherit = ev->followed && !f->by_tid,
 		.enable_on_exec = ev->followed && ev->request->command,
 	};
 	if (with_notes || events_join_switches(ev))
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
-	if (!o->on_cpu)
+	if (!ev->request->sampling.event)
 		ask_for_switches(a, ev);
 	if (!with_notes || ev->request->both || ev->request->in_pidns)
 		ask_for_groups(ev);

@@ -21,7 +21,7 @@ const char event_no_cgroups[] = "the perf rings do not tell the cgroup of a samp
 static int refused(const struct events *ev, const struct event_type *event, pid_t tid, int cpu, bool kernel, int code,
 		   struct err *err)
 {
-	uint64_t freq_hz = event == &ev->event ? ev->request->options->freq_hz : 0;
+	uint64_t freq_hz = event == &ev->event ? ev->request->sampling.freq_hz : 0;
 	char thread[32] = "";
 	struct cause why;
 
@@ -106,7 +106,7 @@ static int open_user_only(struct events *ev, const struct event_place *e, pid_t 
 	struct err why;
 	int fd;
 
-	if ((code != -EACCES && code != -EPERM) || ev->attr.exclude_kernel || ev->request->options->kernel_only)
+	if ((code != -EACCES && code != -EPERM) || ev->attr.exclude_kernel || ev->request->filter.no_user)
 		return code;
 	refused(ev, &ev->event, tid, e->cpu, true, code, &why);
 	ev->attr.exclude_kernel = 1;
@@ -149,7 +149,7 @@ int event_refused(const struct events *ev, const struct event_place *e, pid_t ti
 		return err_set(err, code, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", event_no_cgroups);
 	if (is_about(ev, e, tid, code, PERF_SAMPLE_IDENTIFIER))
 		return err_set(err, code, "samples and switches cannot share a ring buffer (before Linux 3.12)");
-	return refused(ev, &ev->event, tid, e->cpu, tid < 0 || ev->request->options->kernel_only, code, err);
+	return refused(ev, &ev->event, tid, e->cpu, tid < 0 || ev->request->filter.no_user, code, err);
 }
 
 int event_open_switches(struct events *ev, const struct event_place *e, pid_t tid)

@@ -17,8 +17,9 @@
 #define DUMP_WAKEUP_BYTES (128 << 10)
 #define DUMPS_WANTED      8 /* copies that a ring has room for */
 #define DUMPS_MIN         4 /* if locked memory is limited, copies get smaller until so many fit */
-#define STALLS_PER_SECOND 2 /* rings survive half a second without a reader, even if all copies have the largest size  \
-			     */
+#define STALLS_PER_SECOND                                                                                              \
+	2 /* rings survive half a second without a reader, even if all copies have the largest size                    \
+	   */
 
 /* A ring without task and mapping records need not be read before a part of it is full: one in so many. */
 #define WAKEUP_SHARE 4
@@ -40,8 +41,8 @@ uint32_t rings_wakeup(const struct events *ev)
 /* The expected records per second of the main event and of switches. */
 static uint64_t known_rate(const struct events *ev)
 {
-	const struct options *o = ev->request->options;
-	uint64_t rate = o->on_cpu ? events_sample_rate(o, &ev->event) : 0;
+	const struct sampling *s = &ev->request->sampling;
+	uint64_t rate = s->event ? events_sample_rate(s, &ev->event) : 0;
 
 	return ev->switches ? rate + SWITCHES_RATE : rate;
 }
@@ -102,9 +103,9 @@ size_t events_largest_record(const struct events *ev, size_t dump)
 	return ev->request->asked * sizeof(uint64_t) + dump + RECORD_REST;
 }
 
-uint64_t events_period_ns(const struct options *o)
+uint64_t events_period_ns(const struct sampling *s)
 {
-	return shortfall_period(o->period ? o->period : NSEC_PER_SEC / o->freq_hz);
+	return shortfall_period(s->period ? s->period : NSEC_PER_SEC / s->freq_hz);
 }
 
 static void take_least(size_t *least, size_t bytes)
@@ -125,11 +126,11 @@ struct ring_sizes events_ring_sizes(const struct events *ev)
 	return least;
 }
 
-uint64_t events_sample_rate(const struct options *o, const struct event_type *event)
+uint64_t events_sample_rate(const struct sampling *s, const struct event_type *event)
 {
-	if (o->freq_hz)
-		return o->freq_hz;
-	return o->period && event_is_clock(event) ? NSEC_PER_SEC / events_period_ns(o) : 0;
+	if (s->freq_hz)
+		return s->freq_hz;
+	return s->period && event_is_clock(event) ? NSEC_PER_SEC / events_period_ns(s) : 0;
 }
 
 uint64_t events_drain_ns(const struct events *ev, uint64_t at_least, uint64_t at_most)

@@ -57,7 +57,8 @@ static int watch_cpus(struct events *ev)
 static int make_places(struct events *ev, const struct cpu_list *possible)
 {
 	/* A thread that leaves one CPU may come back on any other. */
-	int only = ev->request->options->on_cpu ? ev->request->options->cpu : -1;
+	const struct filter *f = &ev->request->filter;
+	int only = ev->request->sampling.event && f->by_cpu ? (int)f->cpu : -1;
 	size_t pass, i;
 
 	ev->places = calloc(possible->nr, sizeof(*ev->places));
@@ -126,9 +127,9 @@ static int open_events(struct events *ev, bool with_notes, struct err *err)
 		if (rc)
 			err_sys(err, rc, "cannot remember %zu CPUs", possible.nr);
 	}
-	if (!rc && ev->switches == SWITCHES_BY_RECORDS && ev->request->options->state_mask > 0)
-		rc = err_set(err, -EOPNOTSUPP, "--state %" PRId64 " needs the tracepoint sched:sched_switch%s%s",
-			     ev->request->options->state_mask, ev->no_tracepoint.code ? ": " : "",
+	if (!rc && ev->switches == SWITCHES_BY_RECORDS && ev->request->filter.state_mask)
+		rc = err_set(err, -EOPNOTSUPP, "--state %" PRIu64 " needs the tracepoint sched:sched_switch%s%s",
+			     ev->request->filter.state_mask, ev->no_tracepoint.code ? ": " : "",
 			     ev->no_tracepoint.code ? ev->no_tracepoint.msg : " of whole CPUs");
 	if (!rc && ev->attr.sample_type & PERF_SAMPLE_CGROUP && !cgroup_sampled(ev->request->host))
 		rc = err_set(err, -EOPNOTSUPP,

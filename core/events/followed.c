@@ -87,7 +87,7 @@ struct followed *followed_new(const struct events *ev)
 	if (f)
 		*f = (struct followed){
 			.host = ev->request->host,
-			.of_user = !ev->request->command && !ev->request->options->nr_pids,
+			.of_user = !ev->request->command && !ev->request->filter.nr,
 			.uid = getuid(),
 		};
 	return f;
@@ -470,7 +470,7 @@ static int open_processes(struct walk *w, const pid_t *pids, size_t nr)
 
 static int open_pass(struct walk *w)
 {
-	const struct options *o = w->ev->request->options;
+	const struct filter *only = &w->ev->request->filter;
 	pid_t pid;
 	int rc;
 
@@ -480,10 +480,10 @@ static int open_pass(struct walk *w)
 		pid = command_pid(w->ev->request->command);
 		return open_listed(w, &pid, 1, NULL);
 	}
-	if (o->by_tid)
-		return open_listed(w, o->pids, o->nr_pids, "thread");
-	if (o->nr_pids)
-		rc = open_processes(w, o->pids, o->nr_pids);
+	if (only->by_tid)
+		return open_listed(w, only->ids, only->nr, "thread");
+	if (only->nr)
+		rc = open_processes(w, only->ids, only->nr);
 	else
 		rc = proc_processes(w->f->host, see_thread, w);
 	if (rc && !w->err->code)
@@ -496,7 +496,7 @@ static int open_pass(struct walk *w)
 static int open_passes(struct walk *w)
 {
 	struct followed *f = w->f;
-	bool once = w->ev->request->command || w->ev->request->options->by_tid;
+	bool once = w->ev->request->command || w->ev->request->filter.by_tid;
 	size_t before;
 	int rc;
 
@@ -542,7 +542,7 @@ int followed_open(struct events *ev, const struct cpu_list *online, struct err *
 	size_t i;
 	int rc;
 
-	if (ev->request->host->foreign && !ev->request->command && !ev->request->options->by_tid)
+	if (ev->request->host->foreign && !ev->request->command && !ev->request->filter.by_tid)
 		return err_set(
 			err, -ENOENT,
 			"cannot list threads: /proc is of another PID namespace (mount a /proc of this namespace, "

@@ -148,7 +148,7 @@ static inline bool events_read_switches(const struct events *ev)
 /** events_join_switches() - true if switch events exist beside the sampling events. */
 static inline bool events_join_switches(const struct events *ev)
 {
-	return ev->request->options->on_cpu && events_read_switches(ev);
+	return ev->request->sampling.event && events_read_switches(ev);
 }
 
 /**
@@ -157,7 +157,7 @@ static inline bool events_join_switches(const struct events *ev)
  */
 static inline bool events_want_kernel_code(const struct events *ev)
 {
-	return !ev->request->options->user_only && !ev->followed;
+	return !ev->request->filter.no_kernel && !ev->followed;
 }
 
 #endif

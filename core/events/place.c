@@ -40,14 +40,14 @@ static int open_whole(struct events *ev, struct event_place *e, struct err *err)
 
 int place_open(struct events *ev, struct event_place *e, struct err *err)
 {
-	const struct options *o = ev->request->options;
+	const struct request *r = ev->request;
 	int rc = ev->followed ? (e->fd < 0 ? -ENODEV : 0) : open_whole(ev, e, err);
 
 	if (!rc && !ev->followed && events_join_switches(ev))
 		rc = open_switches(ev, e, err);
-	if (!rc && ev->has_notes && o->on_cpu && e->samples)
+	if (!rc && ev->has_notes && r->sampling.event && e->samples)
 		rc = event_open_notes(ev, e, NOTED_SAMPLES, err);
-	if (!rc && ev->has_notes && o->off_cpu)
+	if (!rc && ev->has_notes && r->off_cpu.wanted)
 		rc = event_open_notes(ev, e, NOTED_SWITCHES, err);
 	if (!rc && ev->apart && !ev->followed)
 		rc = side_band_open(ev, e, err);

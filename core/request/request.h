@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The request of a run, resolved from the command line by core/cli/request.c. Each room reads the parts that it needs. */
+/* The request of a run, resolved from the command line by core/cli/request.c. Each room reads the parts that it needs.
+ */
 #ifndef CORE_REQUEST_REQUEST_H
 #define CORE_REQUEST_REQUEST_H
 
@@ -20,7 +21,7 @@ struct sampling {
 /** struct off_cpu - the intervals off the CPU. A run without them takes samples. */
 struct off_cpu {
 	bool wanted;
-	bool open; /* also intervals that have not ended when the run ends */
+	bool open;               /* also intervals that have not ended when the run ends */
 	uint64_t min_ns, max_ns; /* limits of their length; UINT64_MAX: none */
 };
 

@@ -74,7 +74,7 @@ bool session_shortfall(const struct session *s, const struct stats *stats, struc
 	out->offline_ns = s->events.offline_ns;
 	if (o->input || !o->on_cpu)
 		return false;
-	out->period_ns = events_period_ns(s->request.options);
+	out->period_ns = events_period_ns(&s->request.sampling);
 	/* It is not known for how long followed threads ran. */
 	if (!event_is_clock(&s->events.event) || s->events.followed)
 		return false;
@@ -96,7 +96,7 @@ bool session_command_shortfall(const struct session *s, const struct stats *stat
 
 	if (!s->request.options->on_cpu || !event_is_clock(&s->events.event) || s->request.options->cpu >= 0)
 		return false;
-	f.period_ns = events_period_ns(s->request.options);
+	f.period_ns = events_period_ns(&s->request.sampling);
 	f.nr_cpus = s->events.nr_cpus;
 	f.due_ns = s->command_ns;
 	f.taken = stats->taken;

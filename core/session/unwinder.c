@@ -7,11 +7,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-static bool is_auto(const struct options *o)
-{
-	return o->unwind == UNWIND_AUTO && !o->input && !o->kernel_only;
-}
-
 static void use_frame_pointers(struct session *s)
 {
 	s->request.unwinds = s->request.proves = false;
@@ -23,7 +18,7 @@ static uint64_t nr_cpus(const struct session *s)
 	struct err ignored;
 	uint64_t nr;
 
-	if (s->request.options->cpu >= 0 || host_online_cpus(s->request.host, &online, &ignored))
+	if (s->request.filter.by_cpu || host_online_cpus(s->request.host, &online, &ignored))
 		return 1;
 	nr = online.nr;
 	cpu_list_release(&online);
@@ -37,13 +32,14 @@ static uint64_t nr_cpus(const struct session *s)
 static void choose_dump(struct session *s)
 {
 	static const uint32_t sizes[] = { STACK_DUMP_MAX, 32760 };
-	const struct options *o = s->request.options;
-	uint64_t rate = o->off_cpu ? 0 : events_sample_rate(o, o->event), of_all = mul_or_max(rate, nr_cpus(s));
 	struct request *r = &s->request;
+	const struct sampling *of = &r->sampling;
+	uint64_t rate = r->off_cpu.wanted ? 0 : events_sample_rate(of, of->event),
+		 of_all = mul_or_max(rate, nr_cpus(s));
 	size_t i;
 
-	r->dump_least = r->dump_bytes = o->dump_bytes ? o->dump_bytes : STACK_DUMP_LEAST;
-	if (o->dump_bytes || !rate)
+	r->dump_least = r->dump_bytes = r->dump_asked ? r->dump_asked : STACK_DUMP_LEAST;
+	if (r->dump_asked || !rate)
 		return;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		if (mul_or_max(rate, sizes[i]) <= UNWINDER_CPU_BUDGET &&
@@ -59,8 +55,8 @@ static void choose_dump(struct session *s)
  */
 static bool exceeds_budget(const struct session *s, struct err *why)
 {
-	const struct options *o = s->request.options;
-	uint64_t rate = events_sample_rate(o, o->event),
+	const struct sampling *of = &s->request.sampling;
+	uint64_t rate = events_sample_rate(of, of->event),
 		 bytes = mul_or_max(mul_or_max(rate, nr_cpus(s)), s->request.dump_bytes);
 
 	if (rate && bytes <= UNWINDER_BUDGET)
@@ -77,14 +73,14 @@ static bool exceeds_budget(const struct session *s, struct err *why)
 
 void unwinder_choose(struct session *s)
 {
-	const struct options *o = s->request.options;
+	struct request *r = &s->request;
 
 	s->by_fp = (struct err){ 0 };
-	s->request.unwinds = !o->input && o->unwind != UNWIND_BY_FP && !o->kernel_only;
-	s->request.proves = is_auto(o);
+	r->unwinds = !r->input.path && r->unwind != UNWIND_BY_FP && !r->filter.no_user;
+	r->proves = r->unwinds && r->unwind == UNWIND_AUTO;
 	choose_dump(s);
 	/* It is not known how often threads leave their CPUs, but it may be 100,000 times a second. */
-	if (is_auto(o) && (o->off_cpu || exceeds_budget(s, &s->by_fp)))
+	if (r->proves && (r->off_cpu.wanted || exceeds_budget(s, &s->by_fp)))
 		use_frame_pointers(s);
 }
 

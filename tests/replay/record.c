@@ -48,7 +48,7 @@ struct entry {
 
 struct recorder {
 	struct session *session;
-	struct ring *rings;   /* of each CPU two: for samples, and for tasks and mappings */
+	struct ring *rings; /* of each CPU two: for samples, and for tasks and mappings */
 	struct blocks *blocks;
 	uint32_t round, ring; /* being read */
 	struct entry *entries;
@@ -273,8 +273,7 @@ static void open_rings(struct recorder *r)
 		die("no memory");
 	for (i = 0; i < r->session->events.nr_places; i++) {
 		map_ring(r, &r->rings[2 * i], r->session->events.places[i].fd, r->session->events.rings.samples);
-		map_ring(r, &r->rings[2 * i + 1], r->session->events.places[i].side.fd,
-			 r->session->events.rings.side);
+		map_ring(r, &r->rings[2 * i + 1], r->session->events.places[i].side.fd, r->session->events.rings.side);
 	}
 }
 

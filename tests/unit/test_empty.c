@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reasons why a run has nothing to report: a session at its end, on a host that is a copy of /proc. */
 #include "core/cli/empty.h"
+#include "core/cli/request.h"
 #include "core/events/event_rings.h"
 #include "core/tasks/targets.h"
 #include "tests/unit/unit.h"
@@ -188,13 +189,12 @@ static char *explained(struct session *s, const struct account *total)
 START_TEST(test_causes)
 {
 	struct options o = rows[_i].o;
-	struct session s = { .request = { .options = &o, .host = &host },
-			     .ran_known = rows[_i].ran_known,
-			     .ran_ns = rows[_i].ran_ns };
+	struct session s = { .ran_known = rows[_i].ran_known, .ran_ns = rows[_i].ran_ns };
 	const struct account total = { .stats = rows[_i].b, .sampled_ns = rows[_i].sampled_ms * MS };
 	char want[512], *text;
 
 	o.event = event_default();
+	s.request = request_of(&o, &host);
 	snprintf(want, sizeof(want), "%s: %s\n", tool_name(o.tool), rows[_i].why);
 	text = explained(&s, &total);
 	ck_assert(empty_is(&total));
@@ -206,7 +206,7 @@ END_TEST
 START_TEST(test_event)
 {
 	struct options o = { RATE, PID, .event = event_find("page-faults") };
-	struct session s = { .request = { .options = &o, .host = &host }, .ran_known = true, .ran_ns = 5 };
+	struct session s = { .request = request_of(&o, &host), .ran_known = true, .ran_ns = 5 };
 	const struct account total = { .stats = { 0 } };
 	char *text = explained(&s, &total);
 
@@ -214,11 +214,13 @@ START_TEST(test_event)
 			       "occur often enough\n");
 	free(text);
 	o.nr_pids = 0;
+	s.request = request_of(&o, &host);
 	s.ran_known = false;
 	text = explained(&s, &total);
 	ck_assert_str_eq(text, "profile: 0 samples: the event page-faults did not occur often enough\n");
 	free(text);
 	o.input = "x";
+	s.request = request_of(&o, &host);
 	s.recording = (struct recording){ .event = "cycles", .other_samples = 7 };
 	text = explained(&s, &total);
 	ck_assert_str_eq(text, "profile: 0 samples: 'x' has none of cycles, and 7 of other events\n");
@@ -229,7 +231,7 @@ END_TEST
 START_TEST(test_user_code)
 {
 	struct options o = { RATE, PID, .event = event_default() };
-	struct session s = { .request = { .options = &o, .host = &host }, .ran_known = true, .ran_ns = 50 * MS };
+	struct session s = { .request = request_of(&o, &host), .ran_known = true, .ran_ns = 50 * MS };
 	const struct account total = { .stats = { 0 } };
 	char *text;
 
@@ -244,7 +246,7 @@ END_TEST
 START_TEST(test_ended)
 {
 	struct options o = { RATE, PID, .event = event_default() };
-	struct session s = { .request = { .options = &o, .host = &host } };
+	struct session s = { .request = request_of(&o, &host) };
 	const struct account total = { .stats = { .taken = 9, .filtered = 9 } };
 	char *text;
 
@@ -269,7 +271,7 @@ static const struct {
 START_TEST(test_cgroup)
 {
 	struct options o = { RATE, .event = event_default(), .cgroup = top };
-	struct session s = { .request = { .options = &o, .host = &host } };
+	struct session s = { .request = request_of(&o, &host) };
 	const struct account total = { .stats = { .taken = 9, .filtered = 9 } };
 	char want[1024], why[512], *text;
 

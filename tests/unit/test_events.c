@@ -164,7 +164,6 @@ int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 
 static char *dir;
 static struct host host;
-static struct options options;
 static struct request req;
 static struct events ev;
 static unsigned int fds_before;
@@ -179,12 +178,18 @@ static void setup(void)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49 };
-	req = (struct request){ .options = &options, .host = &host, .asked = 125 };
+	req = (struct request){ .host = &host, .sampling = { event_default(), 49, 0 }, .asked = 125 };
 	ev = (struct events){ .request = &req };
 	memset(&kernel, 0, sizeof(kernel));
 	memset(events, 0, sizeof(events));
 	fds_before = unit_open_fds();
+}
+
+/* @cpu: as -C; -1: all */
+static void sample_only(int cpu)
+{
+	req.filter.by_cpu = cpu >= 0;
+	req.filter.cpu = cpu >= 0 ? (uint32_t)cpu : 0;
 }
 
 static void teardown(void)
@@ -278,7 +283,7 @@ START_TEST(test_open)
 	struct cpu_list online;
 	size_t i, open = 0;
 
-	options.cpu = hosts[row].only;
+	sample_only(hosts[row].only);
 	open_on(hosts[row].possible, hosts[row].online, notes);
 	ck_assert_uint_eq(ev.nr_places, hosts[row].places);
 	ck_assert_uint_eq(ev.nr_cpus, hosts[row].nr_cpus);
@@ -289,7 +294,7 @@ START_TEST(test_open)
 		const struct event_place *e = &ev.places[i];
 		bool on = cpu_list_has(&online, e->cpu);
 
-		ck_assert_int_eq(e->samples, options.cpu < 0 || e->cpu == options.cpu);
+		ck_assert_int_eq(e->samples, filter_match_cpu(&req.filter, (uint32_t)e->cpu));
 		assert_event(e, on, notes && e->samples);
 		open += on;
 	}
@@ -306,7 +311,7 @@ START_TEST(test_attributes)
 {
 	const struct perf_event_attr *a;
 
-	options.cpu = 2;
+	sample_only(2);
 	open_on("0-3", "0-3", true);
 	a = &kernel.attr[2];
 	ck_assert_uint_eq(a->config, PERF_COUNT_SW_CPU_CLOCK);
@@ -335,9 +340,9 @@ END_TEST
 /* If the sampling event is of another kind, the side-band event is still a software event. */
 START_TEST(test_side_band)
 {
-	options.cpu = 1;
-	options.event = event_find("cycles");
-	options.period = 1000000;
+	sample_only(1);
+	req.sampling.event = event_find("cycles");
+	req.sampling.period = 1000000;
 	open_on("0-1", "0-1", false);
 	ck_assert_uint_eq(kernel.attr[1].type, PERF_TYPE_HARDWARE);
 	ck_assert_uint_eq(kernel.attr[1].sample_period, 1000000);
@@ -412,7 +417,7 @@ START_TEST(test_refused)
 {
 	struct err err = { 0 };
 
-	options.cpu = refused[_i].only;
+	sample_only(refused[_i].only);
 	kernel.answer[refused[_i].cpu] = refused[_i].answer;
 	kernel.notes_answer[refused[_i].cpu] = refused[_i].notes_answer;
 	kernel.id_answer[refused[_i].cpu] = refused[_i].id_answer;
@@ -426,7 +431,7 @@ START_TEST(test_refused)
 	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	/* another backend may try after that. */
 	memset(&kernel, 0, sizeof(kernel));
-	options.cpu = -1;
+	sample_only(-1);
 	open_on("0-1", "0-1", false);
 	ck_assert_uint_eq(ev.nr_cpus, 2);
 }
@@ -567,7 +572,7 @@ START_TEST(test_only)
 {
 	uint64_t t;
 
-	options.cpu = 2;
+	sample_only(2);
 	t = begin(true);
 	ck_assert_int_eq(follow("0,2-3", t), 1);
 	ck_assert_int_eq(follow("0,3", t), 1);
@@ -906,7 +911,7 @@ START_TEST(test_only_due)
 {
 	uint64_t t;
 
-	options.cpu = 2;
+	sample_only(2);
 	t = begin(false);
 	kernel.enabled_ns[2] = 0;
 	ck_assert_int_eq(follow("0,2-3", t + MS), 1);
@@ -922,7 +927,7 @@ enum { TRACEPOINT_ID = 372 };
 
 static void ask_for_both(void)
 {
-	options.off_cpu = true;
+	req.off_cpu.wanted = true;
 	ev.sched_switch = (struct sched_switch){
 		.id = TRACEPOINT_ID, .prev_comm.at = 8, .prev_pid.at = 24, .prev_state.at = 32, .next_pid.at = 56
 	};
@@ -984,7 +989,7 @@ static const struct {
 static bool ask_for_joining(int i)
 {
 	ask_for_both();
-	options.cpu = joinings[i].only;
+	sample_only(joinings[i].only);
 	req.both = joinings[i].both;
 	req.in_pidns = joinings[i].in_pidns;
 	if (joinings[i].no_tracepoint)
@@ -1003,12 +1008,12 @@ START_TEST(test_both)
 	open_on("0-4", "0-3", notes);
 	ck_assert_int_eq((int)ev.switches, (int)joinings[_i].switches);
 	ck_assert_int_eq(events_join_switches(&ev), joins);
-	ck_assert_uint_eq(ev.nr_cpus, options.cpu < 0 ? 4 : 1);
+	ck_assert_uint_eq(ev.nr_cpus, req.filter.by_cpu ? 1 : 4);
 	ck_assert_uint_eq(ev.nr_places, 5);
 	ck_assert_uint_eq(ev.rings.samples, 8 << 20);
 	for (i = 0; i < ev.nr_places; i++) {
 		const struct event_place *e = &ev.places[i];
-		bool samples = options.cpu < 0 || e->cpu == options.cpu;
+		bool samples = filter_match_cpu(&req.filter, (uint32_t)e->cpu);
 
 		assert_both(e, e->cpu < 4, samples, joins, notes);
 		nr += e->cpu < 4 ? 1 + joins + (notes && samples) + notes : 0;
@@ -1042,7 +1047,7 @@ static void assert_switch_attr(const struct perf_event_attr *a, bool tracepoint)
 START_TEST(test_both_attributes)
 {
 	bool joins = ask_for_joining(_i), notes = joinings[_i].notes;
-	int cpu, sampling = options.cpu < 0 ? 0 : options.cpu;
+	int cpu, sampling = (int)req.filter.cpu;
 
 	open_on("0-3", "0-3", notes);
 	ck_assert_uint_eq(ev.attr.config, PERF_COUNT_SW_CPU_CLOCK);
@@ -1079,9 +1084,9 @@ END_TEST
 START_TEST(test_both_other_clock)
 {
 	ask_for_both();
-	options.event = event_find("task-clock");
-	options.period = 1000000;
-	options.kernel_only = true;
+	req.sampling.event = event_find("task-clock");
+	req.sampling.period = 1000000;
+	req.filter.no_user = true;
 	open_on("0-1", "0-1", false);
 	ck_assert_uint_eq(kernel.attr[0].config, PERF_COUNT_SW_TASK_CLOCK);
 	ck_assert_uint_eq(kernel.attr[0].sample_period, 1000000);
@@ -1253,7 +1258,7 @@ START_TEST(test_both_enable)
 	struct err err = { 0 };
 
 	ask_for_both();
-	options.cpu = _i ? 1 : -1;
+	sample_only(_i ? 1 : -1);
 	open_on("0-3", "0-3", false);
 	assert_enabled(false);
 	ck_assert_int_eq(events_enable(&ev, &err), 0);
@@ -1278,23 +1283,23 @@ START_TEST(test_both_comes)
 
 	ask_for_both();
 	req.both = notes;
-	options.cpu = _i & 2 ? 2 : -1;
+	sample_only(_i & 2 ? 2 : -1);
 	t = begin(notes);
 	for (cpu = 1; cpu <= 2; cpu++) {
 		ck_assert_int_eq(follow(cpu == 1 ? "0,2-3" : "0-1,3", t), 1);
-		assert_both(event_of(cpu), false, options.cpu < 0 || cpu == 2, true, notes);
+		assert_both(event_of(cpu), false, !req.filter.by_cpu || cpu == 2, true, notes);
 		assert_calls(cpu, 0, 1);
 		ck_assert_int_eq(follow("0-3", t), 1);
-		assert_both(event_of(cpu), true, options.cpu < 0 || cpu == 2, true, notes);
+		assert_both(event_of(cpu), true, !req.filter.by_cpu || cpu == 2, true, notes);
 		assert_calls(cpu, 1, 1);
 		ck_assert(events[event_of(cpu)->fd].enabled);
 		ck_assert(events[event_of(cpu)->more[0].fd].enabled);
 	}
 	/* a new CPU */
 	ck_assert_int_eq(follow("0-4", t), 1);
-	assert_both(event_of(4), true, options.cpu < 0, true, notes);
+	assert_both(event_of(4), true, !req.filter.by_cpu, true, notes);
 	ck_assert(events[event_of(4)->more[0].fd].enabled);
-	ck_assert_uint_eq(ev.nr_cpus, options.cpu < 0 ? 5 : 1);
+	ck_assert_uint_eq(ev.nr_cpus, req.filter.by_cpu ? 1 : 5);
 }
 END_TEST
 
@@ -1378,8 +1383,8 @@ static void follow_threads(size_t nr)
 
 	for (i = 0; i < nr; i++)
 		add_thread(threads[i], threads[i]);
-	options.pids = threads;
-	options.nr_pids = nr;
+	req.filter.ids = threads;
+	req.filter.nr = nr;
 	ev.followed = followed_new(&ev);
 	ck_assert_ptr_nonnull(ev.followed);
 }
@@ -1498,7 +1503,7 @@ END_TEST
 /* Events that do not sample record the threads, too. */
 START_TEST(test_followed_only)
 {
-	options.cpu = 1;
+	sample_only(1);
 	follow_threads(2);
 	open_on("0-2", "0-2", false);
 	ck_assert_uint_eq(ev.nr_cpus, 1);
@@ -1657,7 +1662,7 @@ START_TEST(test_unfollowed)
 	struct err err = { 0 };
 
 	follow_threads(4);
-	options.kernel_only = unfollowed[_i].kernel_only;
+	req.filter.no_user = unfollowed[_i].kernel_only;
 	memcpy(kernel.gone, unfollowed[_i].gone, sizeof(kernel.gone));
 	memcpy(kernel.foreign, unfollowed[_i].foreign, sizeof(kernel.foreign));
 	kernel.no_kernel = unfollowed[_i].no_kernel;

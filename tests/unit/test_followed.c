@@ -85,7 +85,6 @@ struct dirent *readdir(DIR *d)
 
 static char *dir;
 static struct host host;
-static struct options options;
 static struct request req;
 static struct events ev;
 static unsigned int fds_before;
@@ -222,8 +221,7 @@ static void setup(void)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49 };
-	req = (struct request){ .options = &options, .host = &host, .asked = 125 };
+	req = (struct request){ .host = &host, .sampling = { event_default(), 49, 0 }, .asked = 125 };
 	ev = (struct events){ .request = &req };
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.nr_fds = MAX_OPENED;
@@ -268,7 +266,7 @@ static const char *with_events(void)
 
 	if (kernel.offline >= 0 || kernel.offline_switches >= 0)
 		per_thread--;
-	per_thread *= 1 + options.off_cpu + kernel.has_dummy;
+	per_thread *= 1 + req.off_cpu.wanted + kernel.has_dummy;
 	for (i = 0; i < kernel.nr_opened; i++)
 		if (fcntl(kernel.opened[i].fd, F_GETFD) >= 0)
 			tids[nr++] = kernel.opened[i].tid;
@@ -303,7 +301,7 @@ START_TEST(test_user)
 	kernel.gone[0] = 300;
 	kernel.offline = _i % 2 ? 1 : -1;
 	kernel.has_dummy = _i / 2 % 2;
-	options.off_cpu = _i / 4;
+	req.off_cpu.wanted = _i / 4;
 	ck_assert_msg(!follow(&err), "%s", err.msg);
 	ck_assert_str_eq(with_events(), "100 101");
 	ck_assert_int_eq(ev.apart, kernel.has_dummy);
@@ -346,9 +344,9 @@ START_TEST(test_foreign)
 
 	add_ours(100);
 	host.foreign = true;
-	options.pids = &pid;
-	options.nr_pids = abroad[_i].nr_pids;
-	options.by_tid = abroad[_i].by_tid;
+	req.filter.ids = &pid;
+	req.filter.nr = abroad[_i].nr_pids;
+	req.filter.by_tid = abroad[_i].by_tid;
 	ck_assert_int_eq(follow(&err), abroad[_i].with_events ? 0 : -ENOENT);
 	ck_assert_str_eq(with_events(), abroad[_i].with_events ? abroad[_i].with_events : "");
 	if (err.code)
@@ -469,9 +467,9 @@ static void ask_for(bool by_tid)
 		add_thread(pids[i], pids[i] + 1, 0, 0);
 	}
 	add_ours(400);
-	options.pids = pids;
-	options.nr_pids = ARRAY_SIZE(pids);
-	options.by_tid = by_tid;
+	req.filter.ids = pids;
+	req.filter.nr = ARRAY_SIZE(pids);
+	req.filter.by_tid = by_tid;
 }
 
 static const struct {
@@ -726,7 +724,7 @@ START_TEST(test_joined)
 	struct err err;
 
 	ask_for(joinings[_i].by_tid);
-	options.off_cpu = true;
+	req.off_cpu.wanted = true;
 	memcpy(kernel.foreign_switches, joinings[_i].foreign, sizeof(kernel.foreign));
 	memcpy(kernel.gone_switches, joinings[_i].gone, sizeof(kernel.gone));
 	kernel.offline_switches = joinings[_i].offline;
@@ -755,7 +753,7 @@ START_TEST(test_joined_user)
 	add_ours(100);
 	add_ours(200);
 	add_ours(300);
-	options.off_cpu = true;
+	req.off_cpu.wanted = true;
 	kernel.foreign_switches[0] = 200;
 	kernel.gone_switches[0] = 300;
 	ck_assert_msg(!follow(&err), "%s", err.msg);
@@ -792,7 +790,7 @@ START_TEST(test_fewer_joined)
 	struct err err;
 
 	ask_for(false);
-	options.off_cpu = true;
+	req.off_cpu.wanted = true;
 	kernel.nr_fds = fewer_joined[_i].nr_fds;
 	kernel.full = fewer_joined[_i].full;
 	if (!fewer_joined[_i].with_events) {

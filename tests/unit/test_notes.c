@@ -146,7 +146,9 @@ static void prepare(void)
 	host = (struct host){ .proc = dir, .sys = dir };
 	options = (struct options){ .on_cpu = true, .cpu = -1 };
 	program = (struct counter_ops){ .note = counter_bpf.note };
-	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 125 });
+	rig_make(&rig,
+		 (struct request){
+			 .options = &options, .host = &host, .sampling = { .event = event_default() }, .asked = 125 });
 	rig.events.attr.sample_type =
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
 	rig.events.attr.sample_id_all = 1;
@@ -523,7 +525,7 @@ static void setup_kinds(enum switch_source switches, bool in_kernel, size_t nr)
 	size_t i;
 
 	prepare();
-	options.off_cpu = true;
+	options.off_cpu = rig.request.off_cpu.wanted = true;
 	options.max_ns = UINT64_MAX;
 	options.state_mask = -1;
 	rig.events.switches = switches;

@@ -65,7 +65,6 @@ static struct {
 
 static char *dir;
 static struct host host;
-static struct options options;
 static struct request req;
 static struct events ev;
 static unsigned int fds_before;
@@ -263,8 +262,7 @@ static void setup(void)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49 };
-	req = (struct request){ .options = &options, .host = &host, .asked = 125 };
+	req = (struct request){ .host = &host, .sampling = { event_default(), 49, 0 }, .asked = 125 };
 	ev = (struct events){ .request = &req };
 	memset(events, 0, sizeof(events));
 	memset(&listing, 0, sizeof(listing));
@@ -322,8 +320,6 @@ static void ask_for(size_t nr)
 		add_thread(pids[i], pids[i]);
 		add_thread(pids[i], pids[i] + 1);
 	}
-	options.pids = pids;
-	options.nr_pids = nr;
 	req.filter.ids = pids;
 	req.filter.nr = nr;
 }
@@ -442,7 +438,7 @@ START_TEST(test_with)
 	const struct perf_event_attr *a;
 	size_t i;
 
-	options.off_cpu = _i & 2;
+	req.off_cpu.wanted = _i & 2;
 	req.filter.mntns = _i & 4 ? 7 : 0;
 	kernel.cpus_refused = _i & 8;
 	open_all(_i & 1);
@@ -1171,7 +1167,7 @@ START_TEST(test_followed)
 	ask_for(3);
 	if (followed[_i].command)
 		ask_for_command();
-	options.by_tid = followed[_i].by_tid;
+	req.filter.by_tid = followed[_i].by_tid;
 	ev.followed = followed_new(&ev);
 	ck_assert_ptr_nonnull(ev.followed);
 	fds = unit_open_fds();

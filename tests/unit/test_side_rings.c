@@ -44,7 +44,9 @@ static void setup(void)
 	now = 0;
 	host = (struct host){ .proc = dir, .sys = dir };
 	options = (struct options){ .on_cpu = true, .cpu = -1 };
-	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 125 });
+	rig_make(&rig,
+		 (struct request){
+			 .options = &options, .host = &host, .sampling = { .event = event_default() }, .asked = 125 });
 	rig.events.apart = true;
 	rig.events.attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
 	rig.events.attr.sample_id_all = rig.events.side_attr.sample_id_all = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How user stacks are walked: by the options, and by the capabilities of the host. */
+#include "core/cli/request.h"
 #include "core/session/unwinder.h"
 #include "tests/unit/unit.h"
 
@@ -95,8 +96,7 @@ START_TEST(test_choice)
 
 	if (*choices[_i].cpus)
 		unit_write(dir, "devices/system/cpu/online", choices[_i].cpus, strlen(choices[_i].cpus));
-	s.request.options = &o;
-	s.request.host = &host;
+	s.request = request_of(&o, &host);
 	unwinder_choose(&s);
 	ck_assert_int_eq(s.request.unwinds, choices[_i].unwinds);
 	ck_assert_int_eq(s.request.proves, choices[_i].proves);
@@ -144,8 +144,7 @@ START_TEST(test_sizes)
 	struct options o = options_of(&sizes[_i].options);
 
 	unit_write(dir, "devices/system/cpu/online", sizes[_i].cpus, strlen(sizes[_i].cpus));
-	s.request.options = &o;
-	s.request.host = &host;
+	s.request = request_of(&o, &host);
 	unwinder_choose(&s);
 	ck_assert_uint_eq(s.request.dump_bytes, sizes[_i].dump);
 	ck_assert_uint_eq(s.request.dump_least, o.dump_bytes ? o.dump_bytes : 16384);
@@ -177,8 +176,7 @@ START_TEST(test_answer)
 	struct err err;
 
 	err_set(&err, answers[_i].rc, "the reason");
-	s.request.options = &o;
-	s.request.host = &host;
+	s.request = request_of(&o, &host);
 	s.events.request = &s.request;
 	unwinder_choose(&s);
 	s.events.attr.sample_stack_user = answers[_i].dump;
