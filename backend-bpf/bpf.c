@@ -125,8 +125,8 @@ static int bpf_open(struct counter **out, const struct source_env *env, struct e
 	own->skel = profile_bpf__open();
 	if (!own->skel)
 		return object_refused(err, -errno, "cannot read the embedded BPF object");
-	own->most = map_sizes_choose(env->request->options, (unsigned int)c->cpus, c->depth, false);
-	first = map_sizes_choose(env->request->options, (unsigned int)c->cpus, c->depth, true);
+	own->most = map_sizes_choose(env->request, (unsigned int)c->cpus, c->depth, false);
+	first = map_sizes_choose(env->request, (unsigned int)c->cpus, c->depth, true);
 	map_sizes_bound(&own->most, &first, c->depth, memory_limit(env->request->host));
 	take_maps(&c->tables, own->skel, &first);
 	if (map_sizes_grow(&first, &own->most))

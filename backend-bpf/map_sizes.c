@@ -2,7 +2,7 @@
 #include "backend-bpf/map_sizes.h"
 
 #include "core/base/clock.h"
-#include "core/request/options.h"
+#include "core/request/request.h"
 
 #include "bpf/layout.h"
 
@@ -27,12 +27,12 @@
 #define DEPTH_MAX 192
 
 /* The most samples that a set can have. */
-static uint32_t most_samples(const struct options *o, unsigned int cpus)
+static uint32_t most_samples(const struct request *r, unsigned int cpus)
 {
-	uint64_t ns = o->interval_ns ? o->interval_ns : o->duration_ns;
-	double samples = (double)ns / (double)NSEC_PER_SEC * (double)o->freq_hz * cpus * SLACK + MORE;
+	uint64_t ns = r->interval_ns ? r->interval_ns : r->duration_ns, hz = r->sampling.freq_hz;
+	double samples = (double)ns / (double)NSEC_PER_SEC * (double)hz * cpus * SLACK + MORE;
 
-	return ns && o->freq_hz && samples < UNBOUNDED ? (uint32_t)samples : UNBOUNDED;
+	return ns && hz && samples < UNBOUNDED ? (uint32_t)samples : UNBOUNDED;
 }
 
 /* Round up: the kernel makes stack maps with a power of 2 of entries. */
@@ -53,23 +53,23 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return n ? n : 1;
 }
 
-struct map_sizes map_sizes_choose(const struct options *o, unsigned int cpus, unsigned int depth, bool first)
+struct map_sizes map_sizes_choose(const struct request *r, unsigned int cpus, unsigned int depth, bool first)
 {
-	uint32_t sets = o->interval_ns ? 2 : 1, all = most_samples(o, cpus);
+	uint32_t sets = r->interval_ns ? 2 : 1, all = most_samples(r, cpus);
 	uint32_t most = first && sets == 1 ? smaller(all, FIRST_SAMPLES) : all;
 	/* A user who wants more than the default has a reason: do not limit it. */
-	uint32_t counts = o->hash_entries > HASH_ENTRIES ? UNBOUNDED : most;
+	uint32_t counts = r->tables.counts > HASH_ENTRIES ? UNBOUNDED : most;
 	/* Each sample has a user stack, and a kernel stack, of which there are few. */
-	uint32_t places = power_of_2(o->stack_entries > STACK_ENTRIES ? UNBOUNDED : most);
-	struct map_sizes sizes = { .counts = smaller(o->hash_entries, counts) };
+	uint32_t places = power_of_2(r->tables.stacks > STACK_ENTRIES ? UNBOUNDED : most);
+	struct map_sizes sizes = { .counts = smaller(r->tables.counts, counts) };
 
 	if (depth > BPF_SHORT_WORDS && depth <= DEPTH_MAX) {
 		uint32_t times = sets == 1 ? 4 : 2;
 
-		sizes.stacks = smaller(o->stack_entries / 2, places);
-		sizes.shorts = smaller(smaller(o->stack_entries, UNBOUNDED) * times, places * 2);
+		sizes.stacks = smaller(r->tables.stacks / 2, places);
+		sizes.shorts = smaller(smaller(r->tables.stacks, UNBOUNDED) * times, places * 2);
 	} else {
-		sizes.stacks = smaller(o->stack_entries, places * 2);
+		sizes.stacks = smaller(r->tables.stacks, places * 2);
 	}
 	sizes.proved = (sizes.stacks + sizes.shorts) / 2 * sets;
 	if (sizes.proved < PROVED_LEAST)

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct options;
+struct request;
 
 /** struct map_sizes - numbers of entries, for each set. */
 struct map_sizes {
@@ -24,11 +24,11 @@ struct map_sizes {
 };
 
 /**
- * map_sizes_choose() - choose sizes for samples of @o, at its rate, on @cpus CPUs.
+ * map_sizes_choose() - choose sizes for samples of @r, at its rate, on @cpus CPUs.
  * @depth: addresses for which an entry of a stack map has room
  * @first: sizes for the first samples, until it is known that more room is needed
  */
-struct map_sizes map_sizes_choose(const struct options *o, unsigned int cpus, unsigned int depth, bool first);
+struct map_sizes map_sizes_choose(const struct request *r, unsigned int cpus, unsigned int depth, bool first);
 
 /**
  * map_sizes_bound() - halve the increase from @from to @to until a set takes no more than a share of @memory. A cgroup

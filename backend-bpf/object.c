@@ -111,8 +111,7 @@ int object_init(struct counter *c, const struct source_env *env, struct err *err
 	if (c->cpus < 0)
 		return err->code;
 	c->depth = env->request->asked + 1; /* since 5.9 an entry begins with a marker */
-	c->tables.sizes =
-		(struct map_sizes){ env->request->options->hash_entries, env->request->options->stack_entries, 0, 0 };
+	c->tables.sizes = (struct map_sizes){ env->request->tables.counts, env->request->tables.stacks, 0, 0 };
 	c->frames[0] = calloc(c->depth, sizeof(uint64_t));
 	c->frames[1] = calloc(c->depth + 1, sizeof(uint64_t)); /* room for the leaf's return address */
 	if (!c->frames[0] || !c->frames[1])
@@ -155,8 +154,7 @@ int object_size_stacks(struct bpf_map *map, __u32 entries, unsigned int depth)
 /* The tables of the second set are needed only if there is a second interval. */
 static int size_set(struct counter *c, unsigned int i)
 {
-	bool used = i == 0 || c->env->request->options->interval_ns,
-	     own = i == 0 || c->tables.stacks[i] != c->tables.stacks[0];
+	bool used = i == 0 || c->env->request->interval_ns, own = i == 0 || c->tables.stacks[i] != c->tables.stacks[0];
 	int rc = bpf_map__set_max_entries(c->tables.counts[i], used ? c->tables.sizes.counts : 1);
 
 	if (!rc && own)
@@ -248,7 +246,7 @@ static struct bpf_config configure(const struct counter *c)
 						    : BPF_UNWIND_ALL,
 		.has_shorts = has_shorts(c),
 		.proves_user = kernel_withholds_registers(),
-		.group = c->env->request->options->group,
+		.group = c->env->request->group,
 		.by_comm = f->comm != NULL,
 		.by_cgroup = f->cgroup != NULL,
 		.by_cgroup_ids = f->cgroup_ids != NULL,

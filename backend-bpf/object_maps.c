@@ -283,7 +283,7 @@ int object_read(struct counter *c, object_count_fn fn, struct err *err)
 	unsigned int set = c->env->sink->ended;
 	int rc = read_counts(c, set, fn);
 
-	if (c->env->request->options->stats)
+	if (c->env->request->counts_entries)
 		c->stats[set].stack_entries += nr_stacks(c->tables.stacks[set]) + nr_stacks(c->tables.shorts[set]);
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }

@@ -83,7 +83,7 @@ _Static_assert(BPF_THREADS_USER == (int)FILTER_USER_THREADS && BPF_THREADS_KERNE
 static void configure(const struct switch_counter *own, struct bpf_config *c)
 {
 	const struct sched_switch *record = &own->counter.env->events->sched_switch;
-	const struct options *o = own->counter.env->request->options;
+	const struct off_cpu *o = &own->counter.env->request->off_cpu;
 	const struct filter *f = &own->counter.env->request->filter;
 	unsigned int shift = own->raw ? 0 : record->state_shift;
 
@@ -338,7 +338,7 @@ static int switches_take(struct counter *c, struct err *err)
 	const struct source_env *env = c->env;
 	int rc = object_take(c, add_charge, err);
 
-	if (rc || env->sink->set != env->sink->ended || !env->request->options->open_intervals)
+	if (rc || env->sink->set != env->sink->ended || !env->request->off_cpu.open)
 		return rc;
 	rc = look_at_open(c, add_open);
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;

@@ -7,6 +7,7 @@
 #define CORE_CLI_OPTIONS_TABLE_H
 
 #include "core/request/options.h"
+#include "core/request/request.h"
 
 #include <stddef.h>
 #include <stdio.h>

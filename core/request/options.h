@@ -23,10 +23,6 @@ enum options_action {
 
 #define TABLE_LINES 30 /* default of --limit */
 
-/* Defaults: entries of the tables in the kernel. */
-#define HASH_ENTRIES  40960
-#define STACK_ENTRIES 16384
-
 /** enum color_use - color in messages; COLOR_AUTO: if they go to a terminal. */
 enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 

@@ -39,6 +39,9 @@ struct input {
 	const char *event; /* name of the event whose samples count; NULL: the first one with samples */
 };
 
+#define HASH_ENTRIES  40960 /* entries by default */
+#define STACK_ENTRIES 16384
+
 /** struct table_sizes - the most entries of the tables in the kernel. */
 struct table_sizes {
 	uint32_t counts, stacks;

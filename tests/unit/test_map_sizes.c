@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-bpf/map_sizes.h"
-#include "core/request/options.h"
+#include "core/request/request.h"
 #include "tests/unit/unit.h"
 
 #define S 1000000000ULL
@@ -67,12 +67,11 @@ static const struct {
 
 START_TEST(test_runs)
 {
-	const struct options o = { .freq_hz = runs[_i].freq,
+	const struct request r = { .sampling.freq_hz = runs[_i].freq,
 				   .duration_ns = runs[_i].duration,
 				   .interval_ns = runs[_i].interval,
-				   .hash_entries = runs[_i].hash,
-				   .stack_entries = runs[_i].stack };
-	struct map_sizes got = map_sizes_choose(&o, runs[_i].cpus, runs[_i].depth, runs[_i].first);
+				   .tables = { runs[_i].hash, runs[_i].stack } };
+	struct map_sizes got = map_sizes_choose(&r, runs[_i].cpus, runs[_i].depth, runs[_i].first);
 
 	ck_assert_msg(got.counts == runs[_i].want.counts && got.stacks == runs[_i].want.stacks &&
 			      got.shorts == runs[_i].want.shorts && got.proved == runs[_i].want.proved,
