@@ -25,7 +25,7 @@ struct chunk {
 int queue_open(struct queue *q, const struct source_env *env, size_t nr_rings)
 {
 	/* A recording's kernel need not be ours. */
-	bool tells_idle = env->request->in_pidns && !env->request->options->input;
+	bool tells_idle = env->request->in_pidns && env->source->live;
 	struct applier *a = &q->applier;
 
 	a->env = env;
@@ -38,10 +38,10 @@ int queue_open(struct queue *q, const struct source_env *env, size_t nr_rings)
 		a->kernel_code = kernel_code_new(env->request->host);
 	if (env->events->switches)
 		a->switching = switching_new(env);
-	if (env->request->options->input)
+	if (env->source->defers)
 		a->deferred = deferred_new(apply_deferred, a);
 	if ((nr_rings && !a->rings) || (env->request->unwinds && !a->unwinding) || (tells_idle && !a->kernel_code) ||
-	    (env->events->switches && !a->switching) || (env->request->options->input && !a->deferred))
+	    (env->events->switches && !a->switching) || (env->source->defers && !a->deferred))
 		return -ENOMEM;
 	return 0;
 }

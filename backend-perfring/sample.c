@@ -51,14 +51,14 @@ void sample_take_stacks(const struct source_env *env, struct sample *s)
 	 * In a recording both sides share the limit, wanted or not. If the limit is a guess, a longer callchain proves
 	 * it wrong.
 	 */
-	if (env->request->options->input)
+	if (!env->source->live)
 		callchain_limit(s->kernel.nr + s->user.nr == env->request->asked ? env->request->asked : UINT_MAX,
 				&s->kernel, &s->user);
 	if (env->request->filter.no_kernel)
 		s->kernel = (struct stack){ .state = STACK_NONE };
 	if (env->request->filter.no_user)
 		s->user = (struct stack){ .state = STACK_NONE };
-	if (!env->request->options->input)
+	if (env->source->live)
 		callchain_limit(env->request->asked, &s->kernel, &s->user);
 	if (env->sink->kernel_ranges && s->kernel.nr)
 		s->kernel.frames = kernel_ranges_at(env->sink->kernel_ranges, s->kernel.frames, s->kernel.nr, r->time);
@@ -202,7 +202,7 @@ struct row_key sample_key(const struct applier *a, const struct sample *s, const
 {
 	struct row_key key = { .pid = o->pid, .kernel = s->kernel, .user = s->user };
 
-	if (a->env->request->options->group & GROUP_TID)
+	if (a->env->request->group & GROUP_TID)
 		key.tid = o->tid;
 	if (s->user.nr)
 		key.image = sample_image(a, o->pid);

@@ -20,7 +20,8 @@ struct switching {
 
 struct switching *switching_new(const struct source_env *env)
 {
-	const struct switches_limits limits = { env->request->options->min_ns, env->request->options->max_ns };
+	const struct off_cpu *o = &env->request->off_cpu;
+	const struct switches_limits limits = { o->min_ns, o->max_ns };
 	struct switching *sw = calloc(1, sizeof(*sw));
 
 	if (!sw)
@@ -148,7 +149,7 @@ static bool is_of_another(const struct applier *a, uint32_t ring, const struct r
 }
 
 /* True if intervals are filtered by their length: both backends have to see the same one. */
-static bool has_limits(const struct options *o)
+static bool has_limits(const struct off_cpu *o)
 {
 	return o->min_ns > NSEC_PER_USEC || o->max_ns != UINT64_MAX;
 }
@@ -165,7 +166,7 @@ static void begin_switch(struct applier *a, uint32_t ring, const struct record *
 	a->rings[ring].at_switch.seen = true;
 	a->rings[ring].at_switch.next = (pid_t)n->id;
 	a->rings[ring].at_switch.set = n->set;
-	a->rings[ring].at_switch.ns = apart || has_limits(a->env->request->options) ? n->ns : r->time;
+	a->rings[ring].at_switch.ns = apart || has_limits(&a->env->request->off_cpu) ? n->ns : r->time;
 	a->stats[n->set].clocks_apart += apart;
 }
 
@@ -547,7 +548,7 @@ void switching_task(struct applier *a, uint32_t ring, const struct record *r)
 int switching_end(struct applier *a, uint64_t ns)
 {
 	const struct switching *sw = a->switching;
-	bool wanted = a->env->request->options->open_intervals;
+	bool wanted = a->env->request->off_cpu.open;
 	int rc = 0;
 
 	a->stats[a->set].intervals_open += switches_nr_open(sw->passed);

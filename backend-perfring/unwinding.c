@@ -108,7 +108,7 @@ struct unwinding *unwinding_new(const struct source_env *env)
 	if (!u)
 		return NULL;
 	u->env = env;
-	u->chain_right = !env->request->options->input && kernel_withholds_registers();
+	u->chain_right = env->source->live && kernel_withholds_registers();
 	if (u->chain_right && kernel_has_fast_path())
 		u->may_be_stale = ARCH_STALE_SAVED | (kernel_registers_may_be_stale() ? ARCH_STALE_SP : 0);
 	u->mappings = (struct unwind_mappings){ u, find_mapping };
@@ -117,7 +117,7 @@ struct unwinding *unwinding_new(const struct source_env *env)
 	u->files = rule_files_new(env->files, env->sink->tasks, NSEC_PER_SEC);
 	if (u->may_be_stale)
 		u->kernel_code = kernel_code_new(env->request->host);
-	u->unwinders = unwinders_new(env->request->options->unwind, &env->sink->unwinders);
+	u->unwinders = unwinders_new(env->request->unwind, &env->sink->unwinders);
 	if (u->files && u->unwinders && (u->kernel_code || !u->may_be_stale))
 		return u;
 	unwinding_free(u);
@@ -369,7 +369,7 @@ static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct
  */
 static bool has_no_stack(const struct unwinding *u, const struct record *r, const struct stack *user)
 {
-	return user->state == STACK_NONE && !r->sample.stack_size && !u->env->request->options->input;
+	return user->state == STACK_NONE && !r->sample.stack_size && u->env->source->live;
 }
 
 /* The end to count for the walk of a sample. */

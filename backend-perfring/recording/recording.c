@@ -495,6 +495,7 @@ static void recording_close(struct source *b)
 }
 
 const struct source_ops source_recording = {
+	.defers = true,
 	.open = recording_open,
 	.attach = recording_attach,
 	.detach = recording_attach,

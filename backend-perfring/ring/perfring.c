@@ -278,6 +278,7 @@ static void perfring_close(struct source *b)
 }
 
 const struct source_ops source_rings = {
+	.live = true,
 	.open = perfring_open,
 	.attach = perfring_attach,
 	.detach = perfring_detach,

@@ -54,7 +54,7 @@ static enum sample_kind kind_of(const struct source *b, uint32_t ring, bool side
 	const struct source_env *env = b->env;
 	const struct event_place *e = &env->events->places[ring];
 	const struct cpu_rings *s = &b->rings[ring];
-	enum sample_kind of_main = env->request->options->on_cpu ? OF_SAMPLE : OF_SWITCH;
+	enum sample_kind of_main = env->request->sampling.event ? OF_SAMPLE : OF_SWITCH;
 	uint64_t id;
 
 	if (record->type != PERF_RECORD_SAMPLE)

@@ -32,6 +32,7 @@ int counting_open(struct session *s, const struct way *way, struct err *err)
 	size_t nr = counters_of(s, way, ops), i;
 	int rc = 0;
 
+	s->env.source = way->source;
 	for (i = 0; i < nr && !rc; i++) {
 		struct used_counter *c = &s->env.counters[s->env.nr_counters++];
 
@@ -40,15 +41,14 @@ int counting_open(struct session *s, const struct way *way, struct err *err)
 	}
 	if (rc)
 		return rc;
-	s->source_ops = way->source;
 	return way->source->open(&s->source, &s->env, err);
 }
 
 void counting_close(struct session *s)
 {
-	if (s->source_ops)
-		s->source_ops->close(s->source);
-	s->source_ops = NULL;
+	if (s->env.source)
+		s->env.source->close(s->source);
+	s->env.source = NULL;
 	s->source = NULL;
 	while (s->env.nr_counters) {
 		struct used_counter *c = &s->env.counters[--s->env.nr_counters];
@@ -64,7 +64,7 @@ int counting_attach(struct session *s, size_t place, struct err *err)
 
 	if (s->sink.began_ns)
 		sink_gap(&s->sink, true);
-	rc = s->source_ops->attach(s->source, place, err);
+	rc = s->env.source->attach(s->source, place, err);
 	while (!rc && i-- > 0)
 		rc = s->env.counters[i].ops->attach(s->env.counters[i].state, place, err);
 	return rc;
@@ -89,13 +89,13 @@ int counting_detach(struct session *s, size_t place, struct err *err)
 	sink_gap(&s->sink, true);
 	for (i = 0; i < s->env.nr_counters && !rc; i++)
 		rc = s->env.counters[i].ops->detach(s->env.counters[i].state, place, err);
-	return rc ? rc : s->source_ops->detach(s->source, place, err);
+	return rc ? rc : s->env.source->detach(s->source, place, err);
 }
 
 int counting_start(struct session *s, struct err *err)
 {
 	size_t i = s->env.nr_counters;
-	int rc = s->source_ops->start ? s->source_ops->start(s->source, err) : 0;
+	int rc = s->env.source->start ? s->env.source->start(s->source, err) : 0;
 
 	while (!rc && i-- > 0)
 		if (s->env.counters[i].ops->start)
@@ -105,7 +105,7 @@ int counting_start(struct session *s, struct err *err)
 
 int counting_drain(struct session *s, struct err *err)
 {
-	return s->source_ops->drain(s->source, err);
+	return s->env.source->drain(s->source, err);
 }
 
 int counting_stop(struct session *s, struct err *err)
@@ -133,7 +133,7 @@ int counting_end(struct session *s, struct err *err)
 	}
 	s->env.samples_passed = s->request.both ? b.taken : b.passed;
 	s->env.intervals_passed = b.intervals_passed;
-	return rc ? rc : s->source_ops->end(s->source, err);
+	return rc ? rc : s->env.source->end(s->source, err);
 }
 
 int counting_take(struct session *s, struct err *err)
@@ -152,8 +152,8 @@ void counting_stats(const struct session *s, struct stats *stats)
 
 	for (i = 0; i < s->env.nr_counters; i++)
 		s->env.counters[i].ops->stats(s->env.counters[i].state, stats);
-	if (s->source_ops)
-		s->source_ops->stats(s->source, stats);
+	if (s->env.source)
+		s->env.source->stats(s->source, stats);
 }
 
 int counting_first_fd(const struct session *s, size_t i)
@@ -191,8 +191,8 @@ void counting_so_far(const struct session *s, struct progress *to)
 	for (i = 0; i < s->env.nr_counters; i++)
 		if (s->env.counters[i].ops->so_far)
 			s->env.counters[i].ops->so_far(s->env.counters[i].state, &stats);
-	if (s->source_ops->so_far)
-		s->source_ops->so_far(s->source, &stats);
+	if (s->env.source->so_far)
+		s->env.source->so_far(s->source, &stats);
 	to->samples = rows_times(set->samples) + stats.counted_kernel;
 	to->intervals = rows_times(set->intervals) + stats.intervals_charged;
 	to->lost = stats.lost_here;

@@ -339,9 +339,9 @@ static bool has_stopped(struct session *s)
 /* Start the thread that empties the rings into memory, so that they never wait for this thread. */
 static int keep_rings(struct session *s, struct err *err)
 {
-	if (s->ring_thread || !s->source_ops->fetch)
+	if (s->ring_thread || !s->env.source->fetch)
 		return 0;
-	s->ring_thread = ring_thread_start(&s->events, has_realtime(s), s->signal_fd, s->source_ops, s->source, err);
+	s->ring_thread = ring_thread_start(&s->events, has_realtime(s), s->signal_fd, s->env.source, s->source, err);
 	/* If no thread can be created, which may happen at any time, this thread empties the rings. */
 	if (!s->ring_thread && (err->code == -EAGAIN || descriptors_ran_out(err->code)) &&
 	    (!s->request.options->interval_ns || s->sink.began_ns))

@@ -37,7 +37,6 @@ struct session {
 	const struct way *ways; /* the ways to choose from; see ways_here */
 	const struct way *way;  /* the chosen way */
 	struct source_env env;  /* for @source and the counters in front of it */
-	const struct source_ops *source_ops;
 	struct source *source;
 	char reason[1024]; /* why this way was chosen, one line */
 	struct err

@@ -35,7 +35,8 @@ struct used_counter {
  */
 struct source_env {
 	struct request *request;
-	struct events *events; /* all zeros: there are none */
+	const struct source_ops *source; /* what kind of source it is */
+	struct events *events;           /* all zeros: there are none */
 	struct sink *sink;
 	struct mapped_files_cfg *files;
 	struct recording *recording;
@@ -49,6 +50,9 @@ struct source; /* the state of a source */
 
 /** struct source_ops - a const table for each source. */
 struct source_ops {
+	bool live;   /* its samples are of this host and this kernel, and taken during the run */
+	bool defers; /* user stacks may come later than their samples: PERF_RECORD_CALLCHAIN_DEFERRED */
+
 	/* @env outlives it. *@out is set also on failure: close() it. */
 	int (*open)(struct source **out, const struct source_env *env, struct err *err);
 

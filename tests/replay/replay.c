@@ -113,7 +113,7 @@ static void open_rings(struct replay *r, uint32_t nr_rings)
 	session->events.rings.samples = RECORDING_RING_BYTES;
 	for (i = 0; i < nr_rings; i++)
 		make_ring(r, i);
-	session->source_ops = &source_rings;
+	session->env.source = &source_rings;
 	/* It is not started, because starting reads names from /proc. */
 	if (source_rings.open(&session->source, &session->env, &err))
 		die("%s", err.msg);

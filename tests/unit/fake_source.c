@@ -364,6 +364,7 @@ static void source_close(struct source *s)
 }
 
 const struct source_ops fake_source = {
+	.live = true,
 	.open = source_open,
 	.attach = source_attach,
 	.detach = source_detach,
@@ -377,6 +378,7 @@ const struct source_ops fake_source = {
 };
 
 const struct source_ops fake_plain_source = {
+	.live = true,
 	.open = source_open,
 	.attach = source_attach,
 	.detach = source_detach,

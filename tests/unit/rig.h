@@ -19,7 +19,7 @@ static inline void rig_make(struct rig *r, struct request request)
 {
 	*r = (struct rig){ .request = request };
 	r->events.request = &r->request;
-	r->env = (struct source_env){ &r->request, &r->events, &r->sink, &r->files, &r->recording };
+	r->env = (struct source_env){ &r->request, &source_rings, &r->events, &r->sink, &r->files, &r->recording };
 }
 
 #endif

@@ -15,7 +15,6 @@
 /* A run with only the parts that the applier needs, and a /proc with process 500 "old" and thread 501 "older". */
 static char *dir;
 static struct host host;
-static struct options options;
 static struct rig rig;
 static struct applied_ring rings[RINGS];
 static struct event_place events[RINGS];
@@ -30,8 +29,7 @@ static void setup(void)
 	unit_write(dir, "500/task/501/comm", "older\n", 6);
 	host = (struct host){ .proc = dir, .sys = dir };
 	memset(rings, 0, sizeof(rings));
-	options = (struct options){ .on_cpu = true, .cpu = -1 };
-	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 126 });
+	rig_make(&rig, (struct request){ .host = &host, .sampling = { .event = event_default() }, .asked = 126 });
 	rig.events.places = events;
 	rig.events.nr_places = RINGS;
 	rig.sink.tasks = tasks_new(&host);
@@ -162,7 +160,7 @@ START_TEST(test_threads)
 {
 	struct row row;
 
-	options.group = _i ? GROUP_TID : 0;
+	rig.request.group = _i ? GROUP_TID : 0;
 	comm(10, 10, "task", false);
 	comm(10, 11, "task", false);
 	sample(0, 10, 10);
@@ -875,7 +873,7 @@ START_TEST(test_recorded)
 				  .sample = { recorded[_i].ips, recorded[_i].nr, recorded[_i].ip } };
 	struct row row;
 
-	options.input = "perf.data";
+	rig.env.source = &source_recording;
 	rig.request.filter.no_kernel = recorded[_i].only == 'U';
 	rig.request.filter.no_user = recorded[_i].only == 'K';
 	rig.request.asked = recorded[_i].asked;
@@ -897,7 +895,7 @@ START_TEST(test_idle_leaf)
 	struct record r = { .type = PERF_RECORD_SAMPLE, .cpu = 1 };
 
 	rig.request.filter.idle = true;
-	options.input = "perf.data";
+	rig.env.source = &source_recording;
 	rig.request.filter.no_kernel = _i == 1;
 	rig.request.filter.no_user = _i == 2;
 	nr_samples = 4;

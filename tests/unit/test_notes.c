@@ -72,7 +72,6 @@ END_TEST
 
 static char *dir;
 static struct host host;
-static struct options options;
 static struct rig rig;
 static struct event_place events[RINGS];
 static struct perf_event_mmap_page *pages[RINGS];
@@ -144,11 +143,8 @@ static void prepare(void)
 	dir = unit_tmpdir();
 	page_size = (size_t)sysconf(_SC_PAGESIZE);
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .on_cpu = true, .cpu = -1 };
 	program = (struct counter_ops){ .note = counter_bpf.note };
-	rig_make(&rig,
-		 (struct request){
-			 .options = &options, .host = &host, .sampling = { .event = event_default() }, .asked = 125 });
+	rig_make(&rig, (struct request){ .host = &host, .sampling = { .event = event_default() }, .asked = 125 });
 	rig.events.attr.sample_type =
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
 	rig.events.attr.sample_id_all = 1;
@@ -525,9 +521,7 @@ static void setup_kinds(enum switch_source switches, bool in_kernel, size_t nr)
 	size_t i;
 
 	prepare();
-	options.off_cpu = rig.request.off_cpu.wanted = true;
-	options.max_ns = UINT64_MAX;
-	options.state_mask = -1;
+	rig.request.off_cpu = (struct off_cpu){ .wanted = true, .max_ns = UINT64_MAX };
 	rig.events.switches = switches;
 	rig.events.sched_switch = (struct sched_switch){ 1, { 0, 16 }, { 16, 4 }, { 24, 8 }, { 20, 4 } };
 	rig.events.switch_attr = rig.events.attr;

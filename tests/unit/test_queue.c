@@ -7,13 +7,11 @@
 enum { RECORDS = 200, WORDS_MAX = RECORD_MAX / 8 };
 
 static struct rig rig;
-static struct options options;
 static struct queue q;
 
 static void setup(void)
 {
-	options = (struct options){ 0 };
-	rig_make(&rig, (struct request){ .options = &options });
+	rig_make(&rig, (struct request){ 0 });
 	rig.sink.tasks = tasks_new(NULL);
 	ck_assert_ptr_nonnull(rig.sink.tasks);
 	q = (struct queue){ 0 };

@@ -16,7 +16,6 @@ enum ring_kind { SAMPLES, SIDE, NR };
 
 static char *dir;
 static struct host host;
-static struct options options;
 static struct rig rig;
 static struct event_place event;
 static struct perf_event_mmap_page *pages[NR];
@@ -43,10 +42,7 @@ static void setup(void)
 	page_size = (size_t)sysconf(_SC_PAGESIZE);
 	now = 0;
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .on_cpu = true, .cpu = -1 };
-	rig_make(&rig,
-		 (struct request){
-			 .options = &options, .host = &host, .sampling = { .event = event_default() }, .asked = 125 });
+	rig_make(&rig, (struct request){ .host = &host, .sampling = { .event = event_default() }, .asked = 125 });
 	rig.events.apart = true;
 	rig.events.attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
 	rig.events.attr.sample_id_all = rig.events.side_attr.sample_id_all = 1;

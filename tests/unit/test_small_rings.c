@@ -363,10 +363,10 @@ START_TEST(test_late_cpu)
 
 	ck_assert_msg(open_with_budget(40, &err) == 0, "%s", err.msg);
 	assert_rings(ONLINE, 64 * KIB);
-	ck_assert_int_eq(session->source_ops->start(session->source, &err), 0);
+	ck_assert_int_eq(session->env.source->start(session->source, &err), 0);
 	ck_assert_int_eq(session->events.places[ONLINE].cpu, ONLINE);
 	session->events.places[ONLINE].fd = (int)syscall(SYS_perf_event_open, &session->events.attr);
-	ck_assert_int_eq(session->source_ops->attach(session->source, ONLINE, &err), 0);
+	ck_assert_int_eq(session->env.source->attach(session->source, ONLINE, &err), 0);
 	ck_assert_uint_eq(locked(), 17 + 17 + 5);
 	for (i = 0; i < CPUS; i++)
 		ck_assert_uint_eq(session->events.places[i].ring_bytes, (i < ONLINE ? 64 : 16) * KIB);

@@ -2,7 +2,6 @@
 /* Intervals off the CPU from records of the rings, for each source of switches. */
 #include "backend-perfring/apply.h"
 #include "backend-perfring/switching.h"
-#include "core/cli/request.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
 
@@ -13,7 +12,6 @@
 
 static char *dir;
 static struct host host;
-static struct options options;
 static struct rig rig;
 static struct applied_ring rings[RINGS];
 static struct event_place events[RINGS];
@@ -24,10 +22,7 @@ static void setup(void)
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	memset(rings, 0, sizeof(rings));
-	options = (struct options){
-		.tool = TOOL_OFFCPUTIME, .off_cpu = true, .cpu = -1, .max_ns = UINT64_MAX, .state_mask = -1
-	};
-	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 126 });
+	rig_make(&rig, (struct request){ .host = &host, .off_cpu = { true, .max_ns = UINT64_MAX }, .asked = 126 });
 	rig.events.switches = SWITCHES_BY_TRACEPOINT;
 	/* The raw data here: the name, tids, and the state. */
 	rig.events.sched_switch = (struct sched_switch){
@@ -138,11 +133,12 @@ struct scenario {
 	struct step steps[10];
 	struct outcome want;
 	enum switch_source by; /* SWITCHES_NONE: the tracepoint */
-	struct options with;   /* only user_threads, kernel_threads, min_ns, max_ns, pids; and: */
-	int64_t mask;          /* 0: any state; -1: threads that could run */
-	bool records;          /* with PERF_RECORD_SWITCH */
-	int cpu;               /* 0: any; otherwise the CPU's number + 1 */
-	bool own_clocks;       /* each CPU has a clock of its own */
+	struct filter with;    /* only threads and ids; and: */
+	uint64_t min_ns, max_ns;
+	int64_t mask;    /* 0: any state; -1: threads that could run */
+	bool records;    /* with PERF_RECORD_SWITCH */
+	int cpu;         /* 0: any; otherwise the CPU's number + 1 */
+	bool own_clocks; /* each CPU has a clock of its own */
 	uint64_t disordered;
 };
 
@@ -195,12 +191,12 @@ static const struct scenario scenarios[] = {
 	    { 30, SWITCH, 0, 5, 0, 1 },
 	    { 55, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 2, 0, 0 },
-	  .with.kernel_threads = true,
+	  .with.threads = FILTER_KERNEL_THREADS,
 	  .own_clocks = true },
 	{ "came before it left, too short",
 	  { { 20, SWITCH, 1, 0, 5 }, { 30, SWITCH, 0, 5, 0, 1 }, { 50, SWITCH, 1, 5, 0, 1 }, { 55, SWITCH, 0, 0, 5 } },
 	  { 5, 1, 1, 0, 0 },
-	  .with.min_ns = 1,
+	  .min_ns = 1,
 	  .own_clocks = true,
 	  .disordered = 1 },
 	{ "came before it died",
@@ -227,18 +223,13 @@ static const struct scenario scenarios[] = {
 	  { { 10, SWITCH, 0, 0, 5 }, { 15, LOST, 1 }, { 30, SWITCH, 1, 5, 0, 1 }, { 50, SWITCH, 0, 0, 5 } },
 	  { 20, 1, 0, 0, 0 },
 	  .own_clocks = true },
-	{ "too short",
-	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
-	  { 0, 0, 1, 0, 0 },
-	  .with.min_ns = 20001 },
-	{ "too long",
-	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
-	  { 0, 0, 1, 0, 0 },
-	  .with.max_ns = 19999 },
+	{ "too short", { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 1, 0, 0 }, .min_ns = 20001 },
+	{ "too long", { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 1, 0, 0 }, .max_ns = 19999 },
 	{ "just right",
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
 	  { 20, 1, 0, 0, 0 },
-	  .with = { .min_ns = 20000, .max_ns = 20000 } },
+	  .min_ns = 20000,
+	  .max_ns = 20000 },
 	{ "lost records", { { 10, SWITCH, 0, 5, 0, 1 }, { 20, LOST, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 0, 0, 1 } },
 	{ "came back before they were lost",
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 20, SWITCH, 0, 0, 5 }, { 30, LOST, 1 } },
@@ -277,15 +268,15 @@ static const struct scenario scenarios[] = {
 	{ "a kernel thread, not requested",
 	  { { 10, SWITCH, 0, 5, 0, 1, true }, { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
-	  .with.user_threads = true },
+	  .with.threads = FILTER_USER_THREADS },
 	{ "of the kernel",
 	  { { 10, SWITCH, 0, 5, 0, 1, true }, { 30, SWITCH, 0, 0, 5 } },
 	  { 20, 1, 0, 0, 0 },
-	  .with.kernel_threads = true },
+	  .with.threads = FILTER_KERNEL_THREADS },
 	{ "not a kernel thread",
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
-	  .with.kernel_threads = true },
+	  .with.threads = FILTER_KERNEL_THREADS },
 	{ "began on the CPU",
 	  { { 10, SWITCH, 1, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
 	  { 20, 1, 0, 0, 0 },
@@ -333,7 +324,7 @@ static const struct scenario scenarios[] = {
 	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 } },
 	  { 0, 0, 0, 0, 0 },
 	  SWITCHES_BY_RECORDS,
-	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 6 } } },
+	  .with = { .nr = 1, .ids = (pid_t[]){ 6 } } },
 	{ "by records, the last time, only the preempted",
 	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 } },
 	  { 0, 0, 0, 0, 0 },
@@ -343,7 +334,7 @@ static const struct scenario scenarios[] = {
 	  { { 8, EXIT, 0, 5 }, { 11, LEFT, 0, 5 } },
 	  { 0, 0, 0, 0, 0 },
 	  SWITCHES_BY_RECORDS,
-	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 6 } } },
+	  .with = { .nr = 1, .ids = (pid_t[]){ 6 } } },
 	{ "by records, without a number, and its number is used again",
 	  { { 8, EXIT, 0, 5 },
 	    { 10, SAMPLE, 0, -1 },
@@ -378,18 +369,18 @@ static const struct scenario scenarios[] = {
 	    { 10, SWITCH, 0, 5, 0, PREEMPTED, .unnamed = true },
 	    { 30, SWITCH, 0, 0, 5 } },
 	  { 20, 1, 0, 0, 0 },
-	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 4 } } },
+	  .with = { .nr = 1, .ids = (pid_t[]){ 4 } } },
 	{ "without a number, exited elsewhere, its process is not requested",
 	  { { 8, EXIT, 1, 5, 4 }, { 10, SWITCH, 0, 5, 0, PREEMPTED, .unnamed = true }, { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
-	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 5 } } },
+	  .with = { .nr = 1, .ids = (pid_t[]){ 5 } } },
 	{ "without a number, another one exited on that CPU since",
 	  { { 8, EXIT, 1, 5, 4 },
 	    { 9, EXIT, 1, 5 + RECENT_EXITS, 4 },
 	    { 10, SWITCH, 0, 5, 0, PREEMPTED, .unnamed = true },
 	    { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
-	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 4 } } },
+	  .with = { .nr = 1, .ids = (pid_t[]){ 4 } } },
 	{ "by records, a new thread of that number",
 	  { { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 }, { 20, FORK, 0, 7, 5 }, { 30, CAME, 1, 0, 5 } },
 	  { 0, 0, 0, 0, 0 },
@@ -450,15 +441,13 @@ static const struct scenario scenarios[] = {
 
 static void arrange(const struct scenario *s)
 {
-	options.user_threads = s->with.user_threads;
-	options.kernel_threads = s->with.kernel_threads;
-	options.min_ns = s->with.min_ns;
-	options.max_ns = s->with.max_ns ? s->with.max_ns : UINT64_MAX;
-	options.state_mask = s->mask > 0 ? s->mask : s->mask ? 0 : -1;
-	options.cpu = s->cpu - 1;
-	options.pids = s->with.pids;
-	options.nr_pids = s->with.nr_pids;
-	rig.request.filter = request_of(&options, NULL).filter;
+	rig.request.off_cpu.min_ns = s->min_ns;
+	rig.request.off_cpu.max_ns = s->max_ns ? s->max_ns : UINT64_MAX;
+	rig.request.filter = s->with;
+	rig.request.filter.by_state = s->mask;
+	rig.request.filter.state_mask = s->mask > 0 ? (uint64_t)s->mask : 0;
+	rig.request.filter.by_cpu = s->cpu;
+	rig.request.filter.cpu = s->cpu ? (uint32_t)s->cpu - 1 : 0;
 	if (s->by)
 		rig.events.switches = s->by;
 	rig.events.switch_attr.context_switch = s->by || s->records;
@@ -572,7 +561,7 @@ START_TEST(open_ones_on_demand)
 {
 	struct row row;
 
-	options.open_intervals = true;
+	rig.request.off_cpu.open = true;
 	begin();
 	apply(&(struct step){ 10, SWITCH, 0, 5, 0, 1 }, false);
 	ck_assert_int_eq(switching_end(&a, 500 * 1000), 0);

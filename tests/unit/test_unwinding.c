@@ -39,7 +39,6 @@ static const char in_registers[ARCH_NR_REGS][3] = {
 static struct cfi_image image;
 static char *dir;
 static struct host host;
-static struct options options;
 static struct rig rig;
 static struct event_place events[1];
 static struct applied_ring rings[1];
@@ -113,8 +112,9 @@ static void setup(void)
 	make_program();
 	host = (struct host){ .proc = dir, .sys = dir };
 	memset(rings, 0, sizeof(rings));
-	options = (struct options){ .on_cpu = true, .cpu = -1 };
-	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 126, .unwinds = true });
+	rig_make(&rig,
+		 (struct request){
+			 .host = &host, .sampling = { .event = event_default() }, .asked = 126, .unwinds = true });
 	rig.files.host = &host;
 	rig.events.places = events;
 	rig.events.nr_places = 1;
@@ -322,7 +322,7 @@ END_TEST
 static void unwind_by(enum unwind_mode mode)
 {
 	unwinding_free(a.unwinding);
-	options.unwind = mode;
+	rig.request.unwind = mode;
 	a.unwinding = unwinding_new(&rig.env);
 	ck_assert_ptr_nonnull(a.unwinding);
 }
@@ -398,7 +398,7 @@ START_TEST(test_dying)
 	struct row row;
 
 	c.no_chain = dying[_i].no_chain;
-	options.input = dying[_i].recorded ? "perf.data" : NULL;
+	rig.env.source = dying[_i].recorded ? &source_recording : &source_rings;
 	sample_in(0, 500, 500, &c);
 	assert_unwound(0, dying[_i].end, 1);
 	row = only_row(0);
@@ -587,7 +587,7 @@ START_TEST(test_recorded)
 	struct row row;
 
 	unwinding_free(a.unwinding);
-	options.input = "perf.data";
+	rig.env.source = &source_recording;
 	rig.files.recorded = &rig.recording.origin;
 	a.unwinding = unwinding_new(&rig.env);
 	ck_assert_ptr_nonnull(a.unwinding);
@@ -1136,7 +1136,7 @@ static const struct {
 START_TEST(test_kernel_chain)
 {
 	release = chains[_i].release;
-	options.user_only = chains[_i].user_only;
+	rig.request.filter.no_kernel = chains[_i].user_only;
 	rig.request.unwinds = chains[_i].unwinds;
 	ck_assert_int_eq(attrs_no_kernel_chain(&rig.request), chains[_i].left_out);
 }
