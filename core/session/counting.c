@@ -4,11 +4,10 @@
 /* List the counters of @way that this run needs. Another counter may count the intervals. Return: how many. */
 static size_t counters_of(const struct session *s, const struct way *way, const struct counter_ops **out)
 {
-	const struct options *o = s->request.options;
-	bool other = o->off_cpu && way->counter && way->counter->switches;
+	bool other = s->request.off_cpu.wanted && way->counter && way->counter->switches;
 	size_t nr = 0;
 
-	if (way->counter && (o->on_cpu || !other))
+	if (way->counter && (s->request.sampling.event || !other))
 		out[nr++] = way->counter;
 	if (other)
 		out[nr++] = way->counter->switches;
@@ -22,7 +21,7 @@ int counting_probe(const struct session *s, const struct way *way, struct err *e
 	int rc = 0;
 
 	for (i = 0; i < nr && !rc; i++)
-		rc = ops[i]->probe(s->request.options->backend != NULL, err);
+		rc = ops[i]->probe(s->request.backend != NULL, err);
 	return rc;
 }
 

@@ -78,7 +78,7 @@ static int open_with(struct session *s, const struct way *way, struct err *err)
 
 static const struct way *asked_for(const struct session *s)
 {
-	return s->request.both ? way_counting(s->ways) : way_find(s->ways, s->request.options->backend);
+	return s->request.both ? way_counting(s->ways) : way_find(s->ways, s->request.backend);
 }
 
 /* If the host refuses stack copies, or has no room for them, try without copies. */
@@ -154,7 +154,8 @@ static int open_on_tasks(struct session *s, struct err *err)
 /* True if the event is missing on this host: then all ways lack it. */
 static bool lacks_event(const struct session *s, int rc, const struct err *why)
 {
-	return rc == -ENOENT && *why->cause.text && !event_is_software(s->request.options->event);
+	return rc == -ENOENT && *why->cause.text && s->request.sampling.event &&
+	       !event_is_software(s->request.sampling.event);
 }
 
 /* Try each way. Return: the result of the last one tried. */
@@ -194,7 +195,7 @@ static void find_tracepoint(struct session *s)
 {
 	struct events *ev = &s->events;
 
-	if (!s->request.options->off_cpu)
+	if (!s->request.off_cpu.wanted)
 		return;
 	if (sched_switch_find(s->request.host, &ev->sched_switch, &ev->no_tracepoint))
 		ev->sched_switch.id = 0;
@@ -213,7 +214,7 @@ static bool lacks_tracepoint(const struct session *s, struct err *why)
 
 int fallback_open(struct session *s, struct err *err)
 {
-	const char *backend = s->request.options->backend;
+	const char *backend = s->request.backend;
 	struct err lacks;
 	int rc;
 
@@ -251,8 +252,7 @@ static void remark_user_only(const struct session *s, struct err *why)
 {
 	const struct err *refused = &s->events.user_only;
 
-	err_set(why, refused->code, "%s: %s",
-		s->request.options->on_cpu ? "user stacks only" : "stacks cannot be taken",
+	err_set(why, refused->code, "%s: %s", s->request.sampling.event ? "user stacks only" : "stacks cannot be taken",
 		*refused->cause.text ? refused->cause.text : refused->msg);
 	why->cause = refused->cause;
 }

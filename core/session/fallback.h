@@ -6,9 +6,9 @@
 #include "core/session/state.h"
 
 /**
- * fallback_open() - open events, source and counters. If the options name a way, only that one is tried; otherwise each
- * in order of preference, and @s->reason says why the earlier ones failed. If whole CPUs may not be sampled, threads
- * are followed instead, and the last sentence of @s->reason is about them.
+ * fallback_open() - open events, source and counters. If the request names a way, only that one is tried; otherwise
+ * each in order of preference, and @s->reason says why the earlier ones failed. If whole CPUs may not be sampled,
+ * threads are followed instead, and the last sentence of @s->reason is about them.
  */
 int fallback_open(struct session *s, struct err *err);
 
@@ -25,7 +25,7 @@ struct way_trial {
  * fallback_try() - open @way as a run does, but enable nothing.
  *
  * @s: new; afterwards only session_free() may be called for it
- * @tasks: follow threads instead of sampling whole CPUs: those of this process if the options of @s name only thread 0
+ * @tasks: follow threads instead of sampling whole CPUs: those of this process if the request of @s names only thread 0
  *
  * On a host whose kernel the first bpf(2) would taint, a way that needs bpf(2) is not tried, and not usable.
  */

@@ -12,7 +12,7 @@ int input_open(struct session *s, struct err *err)
 	int rc;
 
 	s->way = s->ways;
-	snprintf(s->reason, sizeof(s->reason), "reads '%.500s'", s->request.options->input);
+	snprintf(s->reason, sizeof(s->reason), "reads '%.500s'", s->request.input.path);
 	/*
 	 * Records may be read, and waited for, until the event is known. If a signal has ended the run that this
 	 * recording is compared with, the report is due, and a second signal ends the process.

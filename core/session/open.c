@@ -22,12 +22,12 @@ static void drop_privileges(struct session *s)
 {
 	struct privileges_need need = { .uses = PRIVILEGES_PRIORITY, .again = events_try, .ctx = &s->events };
 
-	if (s->request.options->output)
+	if (s->request.writes_file)
 		need.uses |= PRIVILEGES_REPORT;
-	if (!s->request.options->input)
+	if (session_is_live(s))
 		need.uses |= PRIVILEGES_PROCESSES;
 	/* If threads are followed, the kernel opens the events of new threads. */
-	if (!s->request.options->input && !s->events.followed)
+	if (session_is_live(s) && !s->events.followed)
 		need.uses |= PRIVILEGES_EVENTS;
 	if (session_counts_in_kernel(s) || s->request.filter.cgroup_ids || s->request.filter.mntns_ids)
 		need.uses |= PRIVILEGES_BPF;
@@ -43,14 +43,14 @@ static void drop_privileges(struct session *s)
  */
 static int open_groups(struct session *s, struct err *err)
 {
-	const struct options *o = s->request.options;
+	const struct groups *g = &s->request.groups;
 	struct filter *f = &s->request.filter;
-	int rc = o->cgroup ? cgroup_open(&f->cgroup, o->cgroup, err) : 0;
+	int rc = g->cgroup ? cgroup_open(&f->cgroup, g->cgroup, err) : 0;
 
-	if (!rc && o->cgroup_map)
-		rc = pinned_open(&f->cgroup_ids, s->request.host, o->cgroup_map, err);
-	if (!rc && o->mntns_map)
-		rc = pinned_open(&f->mntns_ids, s->request.host, o->mntns_map, err);
+	if (!rc && g->cgroup_map)
+		rc = pinned_open(&f->cgroup_ids, s->request.host, g->cgroup_map, err);
+	if (!rc && g->mntns_map)
+		rc = pinned_open(&f->mntns_ids, s->request.host, g->mntns_map, err);
 	if (!rc && s->request.command) {
 		f->tree = descendants_new(command_pid(s->request.command));
 		rc = f->tree ? 0 : err_sys(err, -ENOMEM, "cannot begin");
@@ -60,18 +60,17 @@ static int open_groups(struct session *s, struct err *err)
 
 static int open_mntns(struct session *s, struct err *err)
 {
-	const struct options *o = s->request.options;
+	pid_t pid = s->request.groups.mntns_of;
 	int fd;
 
-	if (!o->mntns_of)
+	if (!pid)
 		return 0;
 	if (s->request.host->foreign)
 		return err_set(err, -ENOENT,
-			       "cannot find the mount namespace of process %d: /proc is of another PID namespace",
-			       o->mntns_of);
-	fd = proc_hold_mntns(s->request.host, o->mntns_of, &s->request.filter.mntns);
+			       "cannot find the mount namespace of process %d: /proc is of another PID namespace", pid);
+	fd = proc_hold_mntns(s->request.host, pid, &s->request.filter.mntns);
 	if (fd < 0)
-		return err_sys(err, fd, "cannot open the mount namespace of process %d", o->mntns_of);
+		return err_sys(err, fd, "cannot open the mount namespace of process %d", pid);
 	s->mntns_fd = fd;
 	return 0;
 }
@@ -79,11 +78,11 @@ static int open_mntns(struct session *s, struct err *err)
 /* Open the targets before their events: a process that gets one of their ids later is another one. */
 static int open_targets(struct session *s, struct err *err)
 {
-	const struct options *o = s->request.options;
+	const struct filter *f = &s->request.filter;
 
-	if (!o->nr_pids)
+	if (!f->nr)
 		return 0;
-	s->targets = targets_new(s->request.host, o->pids, o->nr_pids, !o->by_tid);
+	s->targets = targets_new(s->request.host, f->ids, f->nr, !f->by_tid);
 	return s->targets ? 0 : err_sys(err, -ENOMEM, "cannot begin");
 }
 
@@ -92,16 +91,15 @@ static void open_namer(struct session *s)
 {
 	const struct namer_ops *ops = session_counts_in_kernel(s) ? s->way->counter->namer : NULL;
 
-	if (ops && !s->request.options->user_only && !s->events.attr.exclude_kernel && !ops->open(&s->namer.state))
+	if (ops && !s->request.filter.no_kernel && !s->events.attr.exclude_kernel && !ops->open(&s->namer.state))
 		s->namer.ops = ops;
 }
 
 int session_open(struct session *s, struct err *err)
 {
-	const struct options *o = s->request.options;
 	int rc;
 
-	if (o->input) {
+	if (!session_is_live(s)) {
 		/* The maker of a recording chooses the files of this host that are read: use the user's permissions. */
 		rc = privileges_return();
 		drop_privileges(s);

@@ -61,9 +61,9 @@ static int empty_set(struct session *s, unsigned int i)
 
 	return sink_empty(&s->sink, i,
 			  &(struct sink_cfg){ .filter = &r->filter,
-					      .group = r->options->group,
-					      .compares = r->both && r->options->on_cpu,
-					      .adds = r->both && r->options->off_cpu });
+					      .group = r->group,
+					      .compares = r->both && r->sampling.event,
+					      .adds = r->both && r->off_cpu.wanted });
 }
 
 /* If a process makes code, keep the names of that code, too. */
@@ -107,13 +107,13 @@ static int find_copy(void *ctx, pid_t pid, const struct mapping *m, const struct
 
 static int keep_files(struct session *s)
 {
-	if (s->request.options->kernel_only)
+	if (s->request.filter.no_user)
 		return 0;
 	s->perf_maps = perf_maps_new(&s->files);
 	s->jitdumps = jitdumps_new(&s->files, s->sink.tasks);
 	if (!s->perf_maps || !s->jitdumps)
 		return -ENOMEM;
-	if (s->request.options->input)
+	if (!session_is_live(s))
 		return 0;
 	/* Not for a recording: when it is read, a jitdump may have newer code at the address that was sampled. */
 	s->env.jitdumps = s->jitdumps;
@@ -157,12 +157,12 @@ struct session *session_new(const struct request *request, const struct way *way
 	unwinder_choose(s);
 	s->request.asked = callchain_asked(host);
 	s->request.in_pidns = pidns_here(NULL);
-	s->sink.tasks = tasks_new(request->input.path ? NULL : host); /* those of a recording are not here */
+	s->sink.tasks = tasks_new(session_is_live(s) ? host : NULL); /* those of a recording are not here */
 	s->sink.kernel_ranges = kernel_ranges_new();
 	if (s->sink.tasks && request->keeps_cgroups)
 		tasks_keep_cgroups(s->sink.tasks);
 	s->files = (struct mapped_files_cfg){ .host = host, .debug_dir = request->debug_dir, .tasks = s->sink.tasks };
-	if (request->input.path) {
+	if (!session_is_live(s)) {
 		s->perf_cache = perf_cache_find(getenv("HOME"));
 		s->files.recorded = &s->recording.origin;
 		s->files.perf_cache = s->perf_cache;
@@ -221,7 +221,7 @@ static void work_ahead(struct session *s)
 {
 	uint64_t began = now_ns();
 
-	if (!s->ahead || s->request.options->user_only || s->events.attr.exclude_kernel || began < s->ahead_at)
+	if (!s->ahead || s->request.filter.no_kernel || s->events.attr.exclude_kernel || began < s->ahead_at)
 		return;
 	while (s->ahead && now_ns() - began < AHEAD_NS)
 		if (!s->ahead(s->ahead_ctx))
@@ -231,7 +231,7 @@ static void work_ahead(struct session *s)
 
 static void report_progress(struct session *s)
 {
-	uint64_t now = now_ns(), duration = s->request.options->duration_ns;
+	uint64_t now = now_ns(), duration = s->request.duration_ns;
 	struct progress p = { .elapsed_ns = now - s->sink.began_ns, .left_ns = UINT64_MAX };
 
 	if (!s->progress || now < s->progress_at)
@@ -322,9 +322,9 @@ static bool has_realtime(const struct session *s)
  */
 static void stop_in_time(struct session *s)
 {
-	uint64_t duration = s->request.options->duration_ns, end = duration ? s->sink.began_ns + duration : UINT64_MAX;
+	uint64_t duration = s->request.duration_ns, end = duration ? s->sink.began_ns + duration : UINT64_MAX;
 
-	if (s->ring_thread && s->sink.began_ns && !s->request.options->off_cpu)
+	if (s->ring_thread && s->sink.began_ns && !s->request.off_cpu.wanted)
 		ring_thread_stop_at(s->ring_thread, s->stopped_ns ? s->stopped_ns : end);
 }
 
@@ -344,7 +344,7 @@ static int keep_rings(struct session *s, struct err *err)
 	s->ring_thread = ring_thread_start(&s->events, has_realtime(s), s->signal_fd, s->env.source, s->source, err);
 	/* If no thread can be created, which may happen at any time, this thread empties the rings. */
 	if (!s->ring_thread && (err->code == -EAGAIN || descriptors_ran_out(err->code)) &&
-	    (!s->request.options->interval_ns || s->sink.began_ns))
+	    (!s->request.interval_ns || s->sink.began_ns))
 		return 0;
 	stop_in_time(s);
 	return s->ring_thread ? 0 : err->code;
@@ -615,7 +615,7 @@ static int end_run(struct session *s, int rc, struct err *err)
 /* The next end of an interval: a report may have taken longer than one interval. */
 static uint64_t next_end(const struct session *s, uint64_t now)
 {
-	uint64_t interval = s->request.options->interval_ns;
+	uint64_t interval = s->request.interval_ns;
 
 	return interval ? s->sink.began_ns + ((now - s->sink.began_ns) / interval + 1) * interval : UINT64_MAX;
 }
@@ -632,8 +632,8 @@ static int sample_interval(struct session *s, struct err *err)
 		rc = 0;
 		s->sink.started_ns = s->sink.stopped_ns;
 	}
-	if (s->request.options->duration_ns)
-		end = s->sink.began_ns + s->request.options->duration_ns;
+	if (s->request.duration_ns)
+		end = s->sink.began_ns + s->request.duration_ns;
 	until = next_end(s, s->sink.stopped_ns > s->sink.began_ns ? s->sink.stopped_ns : s->sink.began_ns);
 	if (until > end)
 		until = end;
@@ -672,7 +672,7 @@ int session_run(struct session *s, struct err *err)
 {
 	int rc;
 
-	if (s->request.options->input)
+	if (!session_is_live(s))
 		return input_run(s, err);
 	priority_raise();
 	rc = sample_interval(s, err);

@@ -38,7 +38,7 @@ void session_ahead(struct session *s, bool (*more)(void *ctx), void *ctx);
 void session_progress(struct session *s, void (*fn)(void *ctx, const struct progress *p), void *ctx);
 
 /**
- * session_run() - sample until an interval of the options or the run is over.
+ * session_run() - sample until an interval of the report or the run is over.
  *
  * SIGINT and SIGTERM end the run. Then they have their default effect again, so that a second signal ends the process.
  * A failure while sampling ends the run.

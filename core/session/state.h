@@ -32,7 +32,7 @@ struct session {
 	struct perf_maps *perf_maps;   /* set if user stacks are sampled, or a recording has them */
 	struct jitdumps *jitdumps;     /* set in the same cases */
 	struct used_namer namer;       /* set if the kernel is sampled and the namer could be opened */
-	struct recording recording;    /* with options.input; then there are no events */
+	struct recording recording;    /* if the source is not live; then there are no events */
 
 	const struct way *ways; /* the ways to choose from; see ways_here */
 	const struct way *way;  /* the chosen way */
@@ -67,6 +67,12 @@ struct session {
 	bool followed_known;  /* @followed_ns is known */
 	struct shortfall shortfall; /* see session_shortfall() */
 };
+
+/** session_is_live() - true if this host is sampled; false: a recording is read. All ways have the same answer. */
+static inline bool session_is_live(const struct session *s)
+{
+	return s->ways->source->live;
+}
 
 /** session_counts_in_kernel() - true if the run has a counter. Also valid after session_close(). */
 static inline bool session_counts_in_kernel(const struct session *s)

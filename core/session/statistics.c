@@ -21,7 +21,7 @@ const struct rows *session_intervals(const struct session *s)
  */
 static uint64_t lost_at_most(const struct session *s, const struct stats *b)
 {
-	bool told = s->events.attr.read_format & PERF_FORMAT_LOST && !s->request.options->interval_ns;
+	bool told = s->events.attr.read_format & PERF_FORMAT_LOST && !s->request.interval_ns;
 
 	return told ? b->lost_here + b->lost_notes + b->bad_samples : UINT64_MAX;
 }
@@ -32,7 +32,7 @@ static int64_t interval_stats(const struct session *s, struct stats *b)
 	int64_t times = (int64_t)rows_times(session_intervals(s));
 
 	b->intervals_lost += sub_or_0(b->intervals_passed, b->intervals_received);
-	if (!s->request.options->open_intervals)
+	if (!s->request.off_cpu.open)
 		times += (int64_t)b->intervals_open;
 	return (int64_t)(b->intervals_begun - b->intervals_filtered - b->intervals_lost) - times;
 }
@@ -59,20 +59,18 @@ struct unaccounted session_stats(const struct session *s, struct stats *out)
 
 	*out = (struct stats){ 0 };
 	counting_stats(s, out);
-	if (s->request.options->on_cpu)
+	if (s->request.sampling.event)
 		u.samples = sample_stats(s, out);
-	if (s->request.options->off_cpu)
+	if (s->request.off_cpu.wanted)
 		u.intervals = interval_stats(s, out);
 	return u;
 }
 
 bool session_shortfall(const struct session *s, const struct stats *stats, struct shortfall *out)
 {
-	const struct options *o = s->request.options;
-
 	*out = s->shortfall;
 	out->offline_ns = s->events.offline_ns;
-	if (o->input || !o->on_cpu)
+	if (!session_is_live(s) || !s->request.sampling.event)
 		return false;
 	out->period_ns = events_period_ns(&s->request.sampling);
 	/* It is not known for how long followed threads ran. */
@@ -82,7 +80,7 @@ bool session_shortfall(const struct session *s, const struct stats *stats, struc
 	out->due_ns = s->events.due_ns;
 	out->taken = stats->taken;
 	out->idle_taken = stats->idle;
-	out->include_idle = o->include_idle;
+	out->include_idle = s->request.filter.idle;
 	out->in_kernel = session_counts_in_kernel(s);
 	out->throttled = stats->throttled;
 	out->throttled_ns = stats->throttled_ns;
@@ -94,7 +92,7 @@ bool session_command_shortfall(const struct session *s, const struct stats *stat
 {
 	struct shortfall f = *total;
 
-	if (!s->request.options->on_cpu || !event_is_clock(&s->events.event) || s->request.options->cpu >= 0)
+	if (!s->request.sampling.event || !event_is_clock(&s->events.event) || s->request.filter.by_cpu)
 		return false;
 	f.period_ns = events_period_ns(&s->request.sampling);
 	f.nr_cpus = s->events.nr_cpus;

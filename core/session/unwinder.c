@@ -76,7 +76,7 @@ void unwinder_choose(struct session *s)
 	struct request *r = &s->request;
 
 	s->by_fp = (struct err){ 0 };
-	r->unwinds = !r->input.path && r->unwind != UNWIND_BY_FP && !r->filter.no_user;
+	r->unwinds = session_is_live(s) && r->unwind != UNWIND_BY_FP && !r->filter.no_user;
 	r->proves = r->unwinds && r->unwind == UNWIND_AUTO;
 	choose_dump(s);
 	/* It is not known how often threads leave their CPUs, but it may be 100,000 times a second. */

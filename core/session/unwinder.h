@@ -9,8 +9,8 @@
 #define UNWINDER_CPU_BUDGET (32UL << 20)  /* the same for each CPU, for copies of more than STACK_DUMP_LEAST bytes */
 
 /**
- * unwinder_choose() - set request.unwinds, request.proves and the sizes of copies from the options, before anything is
- * opened. If the options give no size, a copy is as large as the budgets permit for this rate and number of CPUs.
+ * unwinder_choose() - set request.unwinds, request.proves and the sizes of copies, before anything is
+ * opened. If the request gives no size, a copy is as large as the budgets permit for this rate and number of CPUs.
  */
 void unwinder_choose(struct session *s);
 

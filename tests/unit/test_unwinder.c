@@ -97,6 +97,7 @@ START_TEST(test_choice)
 	if (*choices[_i].cpus)
 		unit_write(dir, "devices/system/cpu/online", choices[_i].cpus, strlen(choices[_i].cpus));
 	s.request = request_of(&o, &host);
+	s.ways = o.input ? ways_recorded : ways_here;
 	unwinder_choose(&s);
 	ck_assert_int_eq(s.request.unwinds, choices[_i].unwinds);
 	ck_assert_int_eq(s.request.proves, choices[_i].proves);
@@ -145,6 +146,7 @@ START_TEST(test_sizes)
 
 	unit_write(dir, "devices/system/cpu/online", sizes[_i].cpus, strlen(sizes[_i].cpus));
 	s.request = request_of(&o, &host);
+	s.ways = o.input ? ways_recorded : ways_here;
 	unwinder_choose(&s);
 	ck_assert_uint_eq(s.request.dump_bytes, sizes[_i].dump);
 	ck_assert_uint_eq(s.request.dump_least, o.dump_bytes ? o.dump_bytes : 16384);
@@ -177,6 +179,7 @@ START_TEST(test_answer)
 
 	err_set(&err, answers[_i].rc, "the reason");
 	s.request = request_of(&o, &host);
+	s.ways = o.input ? ways_recorded : ways_here;
 	s.events.request = &s.request;
 	unwinder_choose(&s);
 	s.events.attr.sample_stack_user = answers[_i].dump;
