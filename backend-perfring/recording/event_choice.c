@@ -114,9 +114,9 @@ static int look_at(struct event_choice *c, const struct perfdata *pd, const stru
 	return rc;
 }
 
-int choice_open(struct event_choice *c, struct perfdata *pd, const struct options *o, struct err *err)
+int choice_open(struct event_choice *c, struct perfdata *pd, const struct input *in, struct err *err)
 {
-	const char *name = o->event_name;
+	const char *name = in->event;
 	const struct perf_event_header *record;
 	int rc;
 
@@ -125,7 +125,7 @@ int choice_open(struct event_choice *c, struct perfdata *pd, const struct option
 	do {
 		rc = perfdata_next(pd, &record, err);
 		if (rc > 0 && look_at(c, pd, record))
-			rc = err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
+			rc = err_sys(err, -ENOMEM, "cannot read '%.400s'", in->path);
 	} while (rc > 0 && !name && is_open(c, pd) && c->ahead_nr < AHEAD_MAX);
 	if (rc < 0)
 		return rc;

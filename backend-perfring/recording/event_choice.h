@@ -4,7 +4,7 @@
 #define PERFRING_EVENT_CHOICE_H
 
 #include "backend-perfring/recording/perfdata.h"
-#include "core/request/options.h"
+#include "core/request/request.h"
 
 #define EVENT_NAMES_BYTES 4096 /* of the names of all events */
 
@@ -21,11 +21,11 @@ struct event_choice {
 };
 
 /**
- * choice_open() - read until the event is known: the sampled event of @o->event_name, or if that is NULL, the first
+ * choice_open() - read until the event is known: the sampled event called @in->event, or if that is NULL, the first
  * event with samples. Reads up to 64 MiB if the first event has none. Call choice_release() also after a failure.
  * Return: 0; -errno, described.
  */
-int choice_open(struct event_choice *c, struct perfdata *pd, const struct options *o, struct err *err);
+int choice_open(struct event_choice *c, struct perfdata *pd, const struct input *in, struct err *err);
 void choice_release(struct event_choice *c);
 
 /** choice_next() - as perfdata_next(), beginning with the records that choice_open() read. */

@@ -45,30 +45,34 @@ struct source {
 
 static int choose_event(struct source *b, struct err *err)
 {
-	const struct options *o = b->env->request->options;
+	const uint64_t copies = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	const struct request *request = b->env->request;
+	const struct input *in = &request->input;
 	struct recording *r = b->env->recording;
 	const struct perf_event_attr *attr;
 	char names[EVENT_NAMES_BYTES];
 
 	choice_list(&b->choice, b->pd, names);
-	if (b->choice.event == SIZE_MAX && o->event_name && *names)
-		return err_set(err, -ENOENT, "event '%.100s' is not in '%.200s' (its events: %.150s)", o->event_name,
-			       o->input, names);
+	if (b->choice.event == SIZE_MAX && in->event && *names)
+		return err_set(err, -ENOENT, "event '%.100s' is not in '%.200s' (its events: %.150s)", in->event,
+			       in->path, names);
 	if (b->choice.event == SIZE_MAX)
-		return err_set(err, -ENOENT, "no event was sampled in '%.400s'", o->input);
+		return err_set(err, -ENOENT, "no event was sampled in '%.400s'", in->path);
 	attr = &perfdata_event(b->pd, b->choice.event)->attr;
-	if (o->cpu >= 0 && !(attr->sample_type & PERF_SAMPLE_CPU))
-		return err_set(err, -EINVAL, "-C %d: the samples in '%.400s' have no CPU numbers", o->cpu, o->input);
+	if (request->filter.by_cpu && !(attr->sample_type & PERF_SAMPLE_CPU))
+		return err_set(err, -EINVAL, "-C %u: the samples in '%.400s' have no CPU numbers", request->filter.cpu,
+			       in->path);
 	r->others = *names ? strdup(names) : NULL;
 	choice_name(names, 0, perfdata_event(b->pd, b->choice.event)->name);
 	r->event = strdup(names);
 	if (!r->event)
-		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
+		return err_sys(err, -ENOMEM, "cannot read '%.400s'", in->path);
 	r->freq_hz = attr->freq ? attr->sample_freq : 0;
 	r->period = attr->freq ? 0 : attr->sample_period;
 	r->user_callchains = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_user;
+	r->copies = (attr->sample_type & copies) == copies;
 	/* If a callchain has the maximal length, assume that there were more addresses. */
-	b->env->request->asked = attr->sample_max_stack ? attr->sample_max_stack : PERF_MAX_STACK_DEPTH;
+	r->max_stack = attr->sample_max_stack ? attr->sample_max_stack : PERF_MAX_STACK_DEPTH;
 	return 0;
 }
 
@@ -87,7 +91,7 @@ static uint64_t boot_time(void)
 /* Call stat(2) for the file that perf record wrote. */
 static int stat_recording(const struct source *b, struct stat *st)
 {
-	const char *path = b->env->request->options->input;
+	const char *path = b->env->request->input.path;
 	char data[PATH_MAX];
 	int rc = stat(path, st);
 
@@ -153,32 +157,6 @@ static int keep_build_ids(const struct source *b)
 		rc = build_ids_add(r->build_ids, id.path, id.id, id.size);
 	r->origin.build_ids = r->build_ids;
 	return rc == -ENOMEM ? rc : 0;
-}
-
-/* ---- user stacks */
-
-/* Unwind user stacks if there are copies of them, unless the kernel's callchains are wanted. */
-static int choose_unwinding(struct source *b, struct err *err)
-{
-	const struct perf_event_attr *attr = &perfdata_event(b->pd, b->choice.event)->attr;
-	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	const struct options *o = b->env->request->options;
-	bool copies = (attr->sample_type & both) == both;
-
-	if (unwind_needs_copies(o->unwind) && !copies)
-		return err_set(err, -EINVAL,
-			       "--unwind %s needs stack copies, and '%.400s' has none (use perf record "
-			       "--call-graph dwarf)",
-			       unwind_name(o->unwind), o->input);
-	b->env->request->unwinds = copies && o->unwind != UNWIND_BY_FP && !o->kernel_only;
-	b->env->request->proves = b->env->request->unwinds && o->unwind == UNWIND_AUTO;
-	if (!b->env->request->unwinds)
-		return 0;
-	/* Files are opened while the recording is read, so facts at the end of a stream come too late. */
-	b->env->recording->origin.boot = judge_boot(b);
-	if (b->env->recording->ends && keep_build_ids(b))
-		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
-	return 0;
 }
 
 /* ---- records */
@@ -355,25 +333,34 @@ static int take_record(struct source *b, const struct perf_event_header *record)
 static int recording_open(struct source **out, const struct source_env *env, struct err *err)
 {
 	struct source *b = calloc(1, sizeof(*b));
-	const char *path;
+	const struct input *in = &env->request->input;
 	int rc;
 
 	*out = b;
 	if (!b)
-		return err_sys(err, -ENOMEM, "cannot read '%.400s'", env->request->options->input);
+		return err_sys(err, -ENOMEM, "cannot read '%.400s'", in->path);
 	b->env = env;
-	path = env->request->options->input_copy;
-	rc = perfdata_open(&b->pd, path ? path : env->request->options->input, err);
+	rc = perfdata_open(&b->pd, in->copy ? in->copy : in->path, err);
 	if (!rc)
-		rc = choice_open(&b->choice, b->pd, env->request->options, err);
+		rc = choice_open(&b->choice, b->pd, in, err);
 	env->recording->ends = b->pd && perfdata_is_file(b->pd);
+	return rc ? rc : choose_event(b, err);
+}
+
+static int recording_start(struct source *b, struct err *err)
+{
+	const struct request *request = b->env->request;
+	struct recording *r = b->env->recording;
+	int rc = 0;
+
+	/* Files are opened while the recording is read, so facts at the end of a stream come too late. */
+	if (request->unwinds) {
+		r->origin.boot = judge_boot(b);
+		rc = r->ends ? keep_build_ids(b) : 0;
+	}
 	if (!rc)
-		rc = choose_event(b, err);
-	if (!rc)
-		rc = choose_unwinding(b, err);
-	if (!rc && queue_open(&b->queue, env, 0))
-		rc = err_sys(err, -ENOMEM, "cannot read '%.400s'", env->request->options->input);
-	return rc;
+		rc = queue_open(&b->queue, b->env, 0);
+	return rc ? err_sys(err, -ENOMEM, "cannot read '%.400s'", request->input.path) : 0;
 }
 
 /* A recording has no events to attach. */
@@ -394,8 +381,7 @@ static int recording_drain(struct source *b, struct err *err)
 			return rc ? rc : 1;
 		rc = take_record(b, record);
 		if (rc)
-			return err_sys(err, rc, "cannot count the samples of '%.400s'",
-				       b->env->request->options->input);
+			return err_sys(err, rc, "cannot count the samples of '%.400s'", b->env->request->input.path);
 	}
 	return 0;
 }
@@ -439,7 +425,7 @@ static void note_ends(struct recording *r, const struct perfdata_counts *counts)
 /* Fail without samples: the report would claim that there were none. @r: of a recording that was read to its end */
 static int check_samples(const struct source *b, const struct recording *r, struct err *err)
 {
-	const char *input = b->env->request->options->input;
+	const char *input = b->env->request->input.path;
 
 	if (b->queue.applier.stats[0].ring_samples || r->other_samples)
 		return 0;
@@ -474,7 +460,7 @@ static int recording_end(struct source *b, struct err *err)
 	stats->lost_records = b->lost_samples > b->lost_records ? b->lost_samples : b->lost_records;
 	stats->lost_here = stats->lost_records;
 	if (rc)
-		return err_sys(err, rc, "cannot count the samples of '%.400s'", b->env->request->options->input);
+		return err_sys(err, rc, "cannot count the samples of '%.400s'", b->env->request->input.path);
 	return check_samples(b, r, err);
 }
 
@@ -499,6 +485,7 @@ const struct source_ops source_recording = {
 	.open = recording_open,
 	.attach = recording_attach,
 	.detach = recording_attach,
+	.start = recording_start,
 	.drain = recording_drain,
 	.end = recording_end,
 	.stats = recording_stats,

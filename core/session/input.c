@@ -4,6 +4,7 @@
 #include "core/host/signals.h"
 #include "core/session/counting.h"
 #include "core/session/forget.h"
+#include "core/session/unwinder.h"
 
 #include <stdio.h>
 
@@ -20,6 +21,10 @@ int input_open(struct session *s, struct err *err)
 	if (signals_due() == UINT64_MAX)
 		signals_note();
 	rc = counting_open(s, s->way, err);
+	if (!rc)
+		rc = unwinder_recorded(s, err);
+	if (!rc)
+		rc = counting_start(s, err);
 	if (rc)
 		signals_release();
 	return rc;

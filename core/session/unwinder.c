@@ -84,6 +84,22 @@ void unwinder_choose(struct session *s)
 		use_frame_pointers(s);
 }
 
+int unwinder_recorded(struct session *s, struct err *err)
+{
+	struct request *r = &s->request;
+	bool copies = s->recording.copies;
+
+	if (unwind_needs_copies(r->unwind) && !copies)
+		return err_set(err, -EINVAL,
+			       "--unwind %s needs stack copies, and '%.400s' has none (use perf record "
+			       "--call-graph dwarf)",
+			       unwind_name(r->unwind), r->input.path);
+	r->unwinds = copies && r->unwind != UNWIND_BY_FP && !r->filter.no_user;
+	r->proves = r->unwinds && r->unwind == UNWIND_AUTO;
+	r->asked = s->recording.max_stack;
+	return 0;
+}
+
 /*
  * True if the kernel has no registers of user space (before 3.7, and on some architectures), or no copies of its
  * stacks.

@@ -15,6 +15,12 @@
 void unwinder_choose(struct session *s);
 
 /**
+ * unwinder_recorded() - the same for a recording that is open: s->recording says how it was made.
+ * Return: 0; -EINVAL, described: --unwind asks for stack copies, and it has none.
+ */
+int unwinder_recorded(struct session *s, struct err *err);
+
+/**
  * unwinder_give_up() - with --unwind=auto: do without stack copies if this host does not provide them.
  * @rc: the result of opening the events: 0, or -errno with @err
  * Return: true: open the events again, without copies.

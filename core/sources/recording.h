@@ -25,6 +25,8 @@ struct recorded_event {
  * @undescribed_samples: of these: samples whose event is unknown
  * @first_ns:      least time of the samples of @event, on the recording's clock; @last_ns: greatest; 0: none has one
  * @user_callchains: samples of @event have user stacks that the kernel walked by frame pointers
+ * @copies:        samples of @event have user registers and stack copies
+ * @max_stack:     the most addresses that a callchain of @event can have
  * @ends:          it is a file, not a pipe
  * @damaged:       places where no record can be read; @damaged_at: offset in the file of the first
  * @damaged_in:    the file in a directory that has it; "": the recording is one file
@@ -39,7 +41,8 @@ struct recording {
 	size_t nr_more;
 	uint64_t other_samples, undescribed_samples;
 	uint64_t first_ns, last_ns;
-	bool user_callchains;
+	bool user_callchains, copies;
+	unsigned int max_stack;
 	bool ends;
 	uint64_t damaged, damaged_at, left_out, missing;
 	char damaged_in[16];

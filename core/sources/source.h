@@ -30,11 +30,10 @@ struct used_counter {
 
 /**
  * struct source_env - everything of the run that a source, and the counters in front of it, may use. All is borrowed.
- * They write to @sink. A source also writes the sizes of its rings to @events; a recording writes the settings that it
- * was made with to @request and @recording.
+ * They write to @sink. A source also writes the sizes of its rings to @events; a recording fills @recording.
  */
 struct source_env {
-	struct request *request;
+	const struct request *request;
 	const struct source_ops *source; /* what kind of source it is */
 	struct events *events;           /* all zeros: there are none */
 	struct sink *sink;
@@ -62,7 +61,10 @@ struct source_ops {
 	/* The event will be closed, because its CPU has gone offline: read the rest of its records. */
 	int (*detach)(struct source *s, size_t place, struct err *err);
 
-	/* The events have just been enabled. Optional. */
+	/*
+	 * The events have just been enabled. For a recording, @env->request now says how its user stacks are walked.
+	 * Optional.
+	 */
 	int (*start)(struct source *s, struct err *err);
 
 	/* Read the records that wait. Return: 1: there will be no more, ever. */

@@ -1337,7 +1337,7 @@ START_TEST(test_ops)
 	const struct source_ops *ops = &source_recording;
 	struct stats stats = { 0 };
 	struct source *b = NULL;
-	struct request request = { .options = &options };
+	const struct request request = request_of(&options, &host);
 	struct recording recording = { 0 };
 	const struct source_env env = { .request = &request, .recording = &recording };
 
