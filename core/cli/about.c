@@ -12,13 +12,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-static int make_header(const struct session *s, struct about_texts *t)
+static int make_header(const struct options *o, const struct session *s, struct about_texts *t)
 {
-	const struct options *o = s->request.options;
 	size_t len;
 	FILE *f = open_memstream(&t->header, &len);
 
-	if (f && o->input)
+	if (f && !session_is_live(s))
 		options_header_recorded(f, o, &s->recording);
 	else if (f)
 		options_header(f, o, s->events.user_only.code);
@@ -39,7 +38,7 @@ static int join_arguments(char *const *argv, struct about_texts *t)
 /* A recording may come from another host. */
 static void set_host(const struct session *s, struct about_texts *t, struct report_about *out)
 {
-	if (s->request.options->input)
+	if (!session_is_live(s))
 		return;
 	if (!uname(&t->host)) {
 		out->host = t->host.nodename;
@@ -54,14 +53,15 @@ static uint64_t sample_ns(const struct session *s)
 {
 	const struct sampling *of = &s->request.sampling;
 
-	if (s->request.options->input)
+	if (!session_is_live(s))
 		return s->recording.freq_hz ? NSEC_PER_SEC / s->recording.freq_hz : 0;
 	return events_sample_rate(of, of->event) ? events_period_ns(of) : 0;
 }
 
-int about_run(const struct session *s, struct about_texts *texts, struct report_about *out, struct err *err)
+int about_run(const struct options *o, const struct session *s, struct about_texts *texts, struct report_about *out,
+	      struct err *err)
 {
-	const struct options *o = s->request.options;
+	const struct event_type *event = s->request.sampling.event;
 	int rc;
 
 	*texts = (struct about_texts){ 0 };
@@ -70,15 +70,15 @@ int about_run(const struct session *s, struct about_texts *texts, struct report_
 		.version = PROFILE_VERSION,
 		.backend = session_way_name(s),
 		.unwinder = unwind_name(o->unwind),
-		.event = o->input    ? s->recording.event
-			 : o->on_cpu ? o->event->name
-				     : NULL,
-		.period_ns = o->on_cpu ? sample_ns(s) : 0,
-		.unit = o->off_cpu ? UNIT_USEC : UNIT_SAMPLES,
-		.off_cpu = o->off_cpu,
+		.event = !session_is_live(s) ? s->recording.event
+			 : event             ? event->name
+					     : NULL,
+		.period_ns = event ? sample_ns(s) : 0,
+		.unit = s->request.off_cpu.wanted ? UNIT_USEC : UNIT_SAMPLES,
+		.off_cpu = s->request.off_cpu.wanted,
 	};
 	set_host(s, texts, out);
-	rc = make_header(s, texts);
+	rc = make_header(o, s, texts);
 	if (!rc)
 		rc = join_arguments(o->arguments, texts);
 	if (rc)
@@ -150,8 +150,8 @@ static void count_stacks(const struct account *a, const struct report_quality *q
 /* Samples that were due and not taken: the CPUs were idle, if all tasks were sampled. */
 static uint64_t due_of_all(const struct session *s, const struct account *a)
 {
-	const struct options *o = s->request.options;
-	bool all = o->on_cpu && !o->nr_pids && !o->cgroup && !o->command && !o->include_idle;
+	const struct request *r = &s->request;
+	bool all = r->sampling.event && !r->filter.nr && !r->groups.cgroup && !r->command && !r->filter.idle;
 
 	return all && a->due_known && a->due > a->stats.taken ? a->due : 0;
 }
@@ -162,7 +162,7 @@ void about_counts(const struct session *s, const struct account *a, const struct
 	const struct stats *b = &a->stats;
 
 	*out = (struct report_counts){ .seconds = (double)a->sampled_ns / 1e9, .known = true };
-	if (s->request.options->on_cpu) {
+	if (s->request.sampling.event) {
 		out->due = due_of_all(s, a);
 		out->taken = b->taken;
 		out->counted = b->counted_kernel + b->counted_ring;

@@ -4,6 +4,7 @@
 #define CORE_CLI_ABOUT_H
 
 #include "core/cli/account.h"
+#include "core/cli/command_line.h"
 #include "core/formats/read.h"
 #include "core/report/about.h"
 #include "core/report/quality.h"
@@ -17,10 +18,11 @@ struct about_texts {
 };
 
 /**
- * about_run() - the facts that are known when the report of @s begins. Return: 0; -ENOMEM, described. Both outs are
- * valid then, too.
+ * about_run() - the facts that are known when the report of @s begins, which was made with @o. Return: 0; -ENOMEM,
+ * described. Both outs are valid then, too.
  */
-int about_run(const struct session *s, struct about_texts *texts, struct report_about *out, struct err *err);
+int about_run(const struct options *o, const struct session *s, struct about_texts *texts, struct report_about *out,
+	      struct err *err);
 
 /** about_infile() - the same for a report that was read from a file. */
 int about_infile(const struct options *o, const struct infile *in, const struct read_about *read,

@@ -99,7 +99,7 @@ uint64_t account_not_compared(const struct account *a)
 
 uint64_t account_unread(const struct session *s, const struct account *total)
 {
-	if (!s->request.both || !s->request.options->on_cpu || !(s->events.attr.read_format & PERF_FORMAT_LOST))
+	if (!s->request.both || !s->request.sampling.event || !(s->events.attr.read_format & PERF_FORMAT_LOST))
 		return 0;
 	return sub_or_0(account_not_compared(total), told_lost(&total->stats));
 }
@@ -119,17 +119,17 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 {
 	const struct stats *b = &a->stats;
 	const struct compare_counts *c = &a->compared;
-	bool no_samples = !s->request.options->on_cpu, no_intervals = !s->request.options->off_cpu;
+	bool no_samples = !s->request.sampling.event, no_intervals = !s->request.off_cpu.wanted;
 	bool no_pairs = !s->request.both || no_samples;
-	bool no_libunwind = !unwind_needs_libunwind(s->request.options->unwind);
-	bool one_unwinder = s->request.options->unwind != UNWIND_BY_BOTH;
+	bool no_libunwind = !unwind_needs_libunwind(s->request.unwind);
+	bool one_unwinder = s->request.unwind != UNWIND_BY_BOTH;
 	const struct {
 		const char *name;
 		uint64_t value;
 		bool hidden;
 	} lines[] = {
 		{ "samples_due", a->due, !a->due_known },
-		{ "samples_of_other_events", s->recording.other_samples, !s->request.options->input },
+		{ "samples_of_other_events", s->recording.other_samples, session_is_live(s) },
 		{ "samples_taken", b->taken, no_samples },
 		{ "samples_counted_in_kernel", b->counted_kernel, no_samples },
 		{ "samples_counted_from_ring", b->counted_ring, no_samples },
@@ -169,8 +169,8 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "unwound_otherwise_not_above", b->unwinders[UNWINDERS_NOT_ABOVE], one_unwinder },
 		{ "unwound_otherwise_unexplained", b->unwinders[UNWINDERS_DIFFERENT], one_unwinder },
 		{ "libunwind_failed", b->libunwind_failed, no_libunwind },
-		{ "user_stacks_deferred", b->deferred, !s->request.options->input },
-		{ "user_stacks_deferred_missed", b->deferred_missed, !s->request.options->input },
+		{ "user_stacks_deferred", b->deferred, session_is_live(s) },
+		{ "user_stacks_deferred_missed", b->deferred_missed, session_is_live(s) },
 		{ "user_stacks_unsure", a->unsure },
 		{ "user_stacks_address_reused", a->reused },
 		{ "samples_of_exiting_tasks", b->dead_tasks, no_samples },
@@ -198,17 +198,17 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "ring_records_backward", b->backward_records, no_intervals },
 		{ "ring_records_bad", b->bad_records },
 		{ "ring_samples_late", b->late_samples, no_samples },
-		{ "ring_bytes_queued", s->events.kept_bytes, s->request.options->input },
+		{ "ring_bytes_queued", s->events.kept_bytes, !session_is_live(s) },
 		{ "ring_size", a->rings.samples },
-		{ "ring_size_wanted", s->events.rings_wanted.samples, s->request.options->input },
-		{ "side_band_ring_size", a->rings.side, s->request.options->input },
+		{ "ring_size_wanted", s->events.rings_wanted.samples, !session_is_live(s) },
+		{ "side_band_ring_size", a->rings.side, !session_is_live(s) },
 		{ "count_table_used", b->count_entries },
 		{ "stack_table_used", b->stack_entries },
 		{ "throttled", b->throttled, no_samples },
 		{ "throttled_ns", b->throttled_ns, no_samples },
 		{ "kernel_code_reused", a->kernel_code_reused },
 		{ "files_mismatched", a->files_mismatched },
-		{ "files_timed_out", a->files_hung, s->request.options->input },
+		{ "files_timed_out", a->files_hung, !session_is_live(s) },
 		{ "rows", a->rows },
 		{ "stacks", a->stacks },
 		{ "cpus", s->events.nr_cpus },
@@ -225,7 +225,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
 		if (!lines[i].hidden)
 			fprintf(out, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
-	if (!s->request.options->input)
+	if (session_is_live(s))
 		fprintf(out, "reader_nice: %d\nreader_realtime_priority: %d\n", priority_nice(),
 			priority_got_realtime());
 	if (!no_samples)
@@ -246,17 +246,17 @@ static uint64_t fitting_rate(uint64_t freq_hz, const struct stats *b)
 /* Print options that reduce the records for which a ring has no room. */
 static void print_less(FILE *out, const struct session *s, const struct stats *b)
 {
-	const struct options *o = s->request.options;
+	const struct request *r = &s->request;
 
-	if (o->off_cpu && session_counts_in_kernel(s))
-		fprintf(out, "count fewer intervals (-p%s), ", o->on_cpu ? "" : ", -m");
-	else if (o->off_cpu)
+	if (r->off_cpu.wanted && session_counts_in_kernel(s))
+		fprintf(out, "count fewer intervals (-p%s), ", r->sampling.event ? "" : ", -m");
+	else if (r->off_cpu.wanted)
 		fprintf(out, "count in the kernel (--backend=bpf), or fewer intervals (-p), ");
 	/* Samples and switches share the rings: it is unknown which rate would fit without the switches. */
-	if (o->on_cpu && !o->off_cpu && s->request.unwinds && o->freq_hz && b->taken > b->lost)
+	if (r->sampling.event && !r->off_cpu.wanted && s->request.unwinds && r->sampling.freq_hz && b->taken > b->lost)
 		fprintf(out, "lower the rate (-F %" PRIu64 " --stack-dump-size %" PRIu32 " would fit), ",
-			fitting_rate(o->freq_hz, b), s->events.attr.sample_stack_user);
-	else if (o->on_cpu)
+			fitting_rate(r->sampling.freq_hz, b), s->events.attr.sample_stack_user);
+	else if (r->sampling.event)
 		fprintf(out, "lower the rate (-F), ");
 }
 
@@ -277,9 +277,9 @@ static void print_remedy(FILE *out, const struct session *s, const struct accoun
 	bool by_table = b->spilled_stack + b->spilled_count > others;
 
 	if (by_table && b->spilled_stack > b->spilled_count)
-		fprintf(out, "raise --stack-storage-size (%" PRIu32 "), ", s->request.options->stack_entries);
-	else if (by_table && b->spilled_count && s->request.options->on_cpu)
-		fprintf(out, "raise --hash-storage-size (%" PRIu32 "), ", s->request.options->hash_entries);
+		fprintf(out, "raise --stack-storage-size (%" PRIu32 "), ", s->request.tables.stacks);
+	else if (by_table && b->spilled_count && s->request.sampling.event)
+		fprintf(out, "raise --hash-storage-size (%" PRIu32 "), ", s->request.tables.counts);
 	print_raise_locked(out, s, a->rings.samples);
 	print_less(out, s, b);
 	fprintf(out, "or give the profiler more CPU time.\n");
@@ -316,7 +316,7 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 	if (cut <= all / 100 || cut < FEW_STACKS)
 		return;
 	fprintf(out, "%s%" PRIu64 " of %" PRIu64 " user stacks are [truncated]: ", warning_word(out), cut, all);
-	if (s->request.options->input)
+	if (!session_is_live(s))
 		fprintf(out, "give perf record larger copies (--call-graph dwarf,%d).\n", STACK_DUMP_MAX);
 	else if (!s->events.dump_needed)
 		fprintf(out, "they have more than the frames shown, or continue on another stack.\n");
@@ -369,7 +369,7 @@ static void print_lost_samples(FILE *out, const struct session *s, const struct 
 {
 	const struct stats *b = &a->stats;
 
-	if (s->request.options->input) {
+	if (!session_is_live(s)) {
 		print_lost_of_recording(out, b);
 		return;
 	}
@@ -393,14 +393,14 @@ static void print_lost_records(FILE *out, const struct session *s, const struct 
 {
 	const struct stats *b = &a->stats;
 	uint64_t known = b->lost + b->lost_notes + b->lost_switch_notes + b->lost_side_band;
-	const char *of_switches = s->request.options->off_cpu ? "switches, " : "";
+	const char *of_switches = s->request.off_cpu.wanted ? "switches, " : "";
 
 	if (b->lost_records <= known || s->request.both)
 		return;
 	if (!s->events.apart)
 		fprintf(out, "%s%" PRIu64 " records about %stasks and mappings were lost: some names may be wrong%s.\n",
 			warning_word(out), b->lost_records - known, of_switches, of_command(s));
-	else if (s->request.options->off_cpu)
+	else if (s->request.off_cpu.wanted)
 		fprintf(out, "%s%" PRIu64 " records about switches were lost.\n", warning_word(out),
 			b->lost_records - known);
 }

@@ -35,7 +35,7 @@ static bool print_incomplete(FILE *out, const struct advised *a, const struct pr
 {
 	print_subject(out, a, p, FLAW_INCOMPLETE);
 	fprintf(out, "are incomplete: the kernel follows frame pointers, and its code keeps none (%s)\n",
-		a->session->request.options->input ? "use perf record --call-graph dwarf" : "use --unwind=dwarf");
+		!session_is_live(a->session) ? "use perf record --call-graph dwarf" : "use --unwind=dwarf");
 	return true;
 }
 
@@ -69,7 +69,7 @@ static bool find_runtime(void *ctx, const struct mapping *m)
 static bool print_no_map(FILE *out, const struct advised *a, const struct program *p)
 {
 	const struct task_quality *task = program_task(a->quality, p, FLAW_NO_MAP);
-	bool recorded = a->session->request.options->input;
+	bool recorded = !session_is_live(a->session);
 	struct runtime_search search = { p->path, RUNTIME_NONE };
 	enum runtime r;
 

@@ -69,7 +69,7 @@ void agreement_explain_intervals(const struct agreement *g, const struct account
 }
 
 int agreement_of_samples(struct agreement *g, const struct session *s, const struct report_names *names,
-			 struct report_output *out, struct account *a, struct err *err)
+			 const struct report_cfg *cfg, struct report_output *out, struct account *a, struct err *err)
 {
 	struct compare *c = s->sink.sets[s->sink.ended].compare;
 	struct rows *explained = compare_explained(c);
@@ -81,7 +81,7 @@ int agreement_of_samples(struct agreement *g, const struct session *s, const str
 		rows_free(explained);
 		return err_sys(err, -ENOMEM, "cannot compare the backends");
 	}
-	rc = report_both(out, &pair, names, &s->request.options->report, &agreement, err);
+	rc = report_both(out, &pair, names, cfg, &agreement, err);
 	rows_free(explained);
 	if (!rc) {
 		explain(c, a, agreement);

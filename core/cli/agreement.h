@@ -23,7 +23,7 @@ struct agreement {
  * @out: NULL: only compare
  */
 int agreement_of_samples(struct agreement *g, const struct session *s, const struct report_names *names,
-			 struct report_output *out, struct account *a, struct err *err);
+			 const struct report_cfg *cfg, struct report_output *out, struct account *a, struct err *err);
 
 /**
  * agreement_of_intervals() - compare the intervals of the report that ended, and store the result in @a.

@@ -284,9 +284,9 @@ bool empty_is(const struct account *total)
 	return !total->rows;
 }
 
-void empty_explain(FILE *out, const struct session *s, const struct account *total)
+void empty_explain(FILE *out, const struct options *o, const struct session *s, const struct account *total)
 {
-	struct empty e = { .s = s, .o = s->request.options, .total = total, .b = &total->stats };
+	struct empty e = { .s = s, .o = o, .total = total, .b = &total->stats };
 	const char *what = !e.o->off_cpu ? "0 samples" : e.o->on_cpu ? "0 samples, 0 intervals" : "0 intervals";
 	size_t i = 0;
 

@@ -4,6 +4,7 @@
 #define CORE_CLI_EMPTY_H
 
 #include "core/cli/account.h"
+#include "core/cli/command_line.h"
 
 #include <stdio.h>
 
@@ -11,6 +12,6 @@
 bool empty_is(const struct account *total);
 
 /** empty_explain() - if empty_is(): print "profile: 0 samples: " and the reason, in one line. */
-void empty_explain(FILE *out, const struct session *s, const struct account *total);
+void empty_explain(FILE *out, const struct options *o, const struct session *s, const struct account *total);
 
 #endif

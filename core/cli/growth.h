@@ -5,7 +5,7 @@
 
 #include "core/base/err.h"
 #include "core/report/report.h"
-#include "core/request/options.h"
+#include "core/cli/command_line.h"
 
 /**
  * growth_judge() - find the functions of @r that grew by more than o->fail_above points and by more than chance (see

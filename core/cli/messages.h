@@ -3,7 +3,7 @@
 #ifndef CORE_CLI_MESSAGES_H
 #define CORE_CLI_MESSAGES_H
 
-#include "core/request/options.h"
+#include "core/cli/command_line.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #ifndef CORE_CLI_OPTIONS_H
 #define CORE_CLI_OPTIONS_H
 
-#include "core/request/options.h"
+#include "core/cli/command_line.h"
 
 #include <stdio.h>
 

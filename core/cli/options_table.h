@@ -6,7 +6,7 @@
 #ifndef CORE_CLI_OPTIONS_TABLE_H
 #define CORE_CLI_OPTIONS_TABLE_H
 
-#include "core/request/options.h"
+#include "core/cli/command_line.h"
 #include "core/request/request.h"
 
 #include <stddef.h>

@@ -83,9 +83,8 @@ static bool is_alone(const struct options *o)
 	return !o->command && !(o->interval_ns && !o->output && !fstat(STDOUT_FILENO, &st) && S_ISFIFO(st.st_mode));
 }
 
-void progress_line_begin(struct progress_line *l, struct session *s)
+void progress_line_begin(struct progress_line *l, const struct options *o, struct session *s)
 {
-	const struct options *o = s->request.options;
 	const char *term = getenv("TERM");
 
 	*l = (struct progress_line){ .options = o };

@@ -12,6 +12,7 @@
 #ifndef CORE_CLI_PROGRESS_LINE_H
 #define CORE_CLI_PROGRESS_LINE_H
 
+#include "core/cli/command_line.h"
 #include "core/session/session.h"
 
 /** struct progress_line - all zeros: no line is shown. */
@@ -23,7 +24,7 @@ struct progress_line {
 /**
  * progress_line_begin() - show the line during session_run() of @s, where possible. @l must exist until that has ended.
  */
-void progress_line_begin(struct progress_line *l, struct session *s);
+void progress_line_begin(struct progress_line *l, const struct options *o, struct session *s);
 
 /** progress_line_erase() - erase it before anything else is printed. */
 void progress_line_erase(struct progress_line *l);

@@ -60,7 +60,7 @@ static struct report_names names_of(const struct reports *r)
 
 static bool compares_intervals(const struct session *s)
 {
-	return s->request.both && s->request.options->off_cpu;
+	return s->request.both && s->request.off_cpu.wanted;
 }
 
 /*
@@ -69,17 +69,16 @@ static bool compares_intervals(const struct session *s)
 static size_t parts_of(const struct reports *r, const struct report_names *names, struct report_part parts[2])
 {
 	const struct session *s = r->session;
-	const struct options *o = s->request.options;
-	bool all = o->on_cpu && o->off_cpu;
+	bool on_cpu = s->request.sampling.event, off_cpu = s->request.off_cpu.wanted, all = on_cpu && off_cpu;
 	size_t nr = 0, i;
 
-	if (o->on_cpu)
+	if (on_cpu)
 		parts[nr++] = (struct report_part){
 			.rows = session_samples(s),
 			.root = all ? "on-cpu" : NULL,
 			.weight = all ? events_period_ns(&s->request.sampling) : 1,
 		};
-	if (o->off_cpu)
+	if (off_cpu)
 		parts[nr++] = (struct report_part){
 			.rows = session_intervals(s),
 			.root = all ? "off-cpu" : NULL,
@@ -94,13 +93,13 @@ static size_t parts_of(const struct reports *r, const struct report_names *names
 /* A recording without callchains has only the interrupted function, as its user wanted. */
 static bool walks_by_fp(const struct session *s)
 {
-	return !s->request.unwinds && (!s->request.options->input || s->recording.user_callchains);
+	return !s->request.unwinds && (session_is_live(s) || s->recording.user_callchains);
 }
 
 /* Quality is needed for advice, which is given once, and for forms that print it. */
 static bool wants_quality(const struct reports *r)
 {
-	return !r->session->request.options->kernel_only && (!r->advised || r->options->report.form->counts);
+	return !r->session->request.filter.no_user && (!r->advised || r->options->report.form->counts);
 }
 
 /* Percentages of stacks are known only for a single recording. */
@@ -188,12 +187,14 @@ static bool same_event(const char *a, const char *b)
  */
 static int agree_on_event(struct reports *r, const struct session *s, struct err *err)
 {
-	const struct options *o = s->request.options;
-	const char *event = o->input ? s->recording.event : o->event->name;
-	const char *name = o->input ? o->input : "this run";
-	uint64_t hz = o->input ? s->recording.freq_hz : o->freq_hz;
+	const struct sampling *live = session_is_live(s) ? &s->request.sampling : NULL;
+	const char *name = live ? "this run" : s->request.input.path, *event;
+	uint64_t hz = live ? live->freq_hz : s->recording.freq_hz;
 
-	if (!o->on_cpu || !event)
+	if (!s->request.sampling.event)
+		return 0;
+	event = live ? live->event->name : s->recording.event;
+	if (!event)
 		return 0;
 	if (!*r->event) {
 		snprintf(r->event, sizeof(r->event), "%s", event);
@@ -235,16 +236,18 @@ static int add_parts(struct reports *r, const struct report_names *names, struct
 static int write_rows(struct reports *r, const struct report_names *names, struct account *a, struct err *err)
 {
 	const struct session *s = r->session;
-	const struct options *o = s->request.options;
+	bool off_cpu = s->request.off_cpu.wanted;
 	struct report_counts counts;
 	int rc;
 
-	if (o->on_cpu && s->request.both) {
-		rc = agreement_of_samples(&r->agreement, s, names, o->off_cpu ? NULL : &r->report, a, err);
-		if (rc || !o->off_cpu)
+	if (s->request.sampling.event && s->request.both) {
+		rc = agreement_of_samples(&r->agreement, s, names, &r->options->report, off_cpu ? NULL : &r->report, a,
+					  err);
+		if (rc || !off_cpu)
 			return written(r, rc, err);
 	}
-	rc = agree_on_unit(r, o->off_cpu ? UNIT_USEC : UNIT_SAMPLES, o->input ? o->input : "this run", err);
+	rc = agree_on_unit(r, off_cpu ? UNIT_USEC : UNIT_SAMPLES,
+			   session_is_live(s) ? "this run" : s->request.input.path, err);
 	if (!rc)
 		rc = agree_on_event(r, s, err);
 	if (!rc)
@@ -265,7 +268,7 @@ static int write_report(struct reports *r, struct account *a, bool last, struct 
 
 	symbols_renew(r->symbols);
 	/* An interval off the CPU may have begun in an earlier report. */
-	tasks_report(s->sink.tasks, s->request.options->off_cpu ? 0 : s->sink.started_ns);
+	tasks_report(s->sink.tasks, s->request.off_cpu.wanted ? 0 : s->sink.started_ns);
 	if (!r->before && !r->body)
 		report_interval(&r->report, r->options->interval_ns ? r->intervals + 1 : 0,
 				(double)a->sampled_ns / 1e9);
@@ -316,7 +319,7 @@ static void account_unsure(const struct reports *r, struct account *a)
 	const struct report_names names = names_of(r);
 	const struct session *s = r->session;
 
-	if (!s->request.options->stats || s->request.unwinds)
+	if (!r->run->stats || s->request.unwinds)
 		return;
 	a->unsure = report_unsure_stacks(session_samples(s), false, &names) +
 		    report_unsure_stacks(session_intervals(s), true, &names);
@@ -324,7 +327,7 @@ static void account_unsure(const struct reports *r, struct account *a)
 
 int reports_add(struct reports *r, bool last, struct err *err)
 {
-	const struct options *o = r->session->request.options;
+	const struct options *o = r->run;
 	const struct report_names names = names_of(r);
 	struct account a;
 	char number[16];
@@ -340,7 +343,7 @@ int reports_add(struct reports *r, bool last, struct err *err)
 	account_add(&r->total, &a);
 	if (last) {
 		if (!empty_is(&r->total))
-			tell_of_targets(r->session);
+			tell_of_targets(o, r->session);
 		account_settle(r->session, &r->total);
 		/* Close it now: names need the descriptors for files. */
 		session_close(r->session);
@@ -360,10 +363,10 @@ int reports_add(struct reports *r, bool last, struct err *err)
 	account_print_losses(stderr, r->session, &a);
 	if (last) {
 		agreement_of_reader(&r->agreement, r->session, &r->total);
-		tell_of_events(r->session, &a);
-		warn_of_run(r->session, r->symbols, &r->total);
+		tell_of_events(o, r->session, &a);
+		warn_of_run(o, r->session, r->symbols, &r->total);
 		if (!rc && empty_is(&r->total))
-			empty_explain(stderr, r->session, &r->total);
+			empty_explain(stderr, o, r->session, &r->total);
 	}
 	advise(r, !rc);
 	snprintf(number, sizeof(number), "%u", r->intervals);
@@ -521,8 +524,9 @@ int reports_check_baseline(struct reports *r, struct infile *in, struct err *err
 	return rc ? rc : check_before(r, err);
 }
 
-void reports_next(struct reports *r, struct session *s)
+void reports_next(struct reports *r, const struct options *o, struct session *s)
 {
+	r->run = o;
 	r->session = s;
 	r->total = (struct account){ 0 };
 	r->intervals = 0;
@@ -544,7 +548,7 @@ int reports_begin(struct reports *r, struct err *err)
 
 	if (r->before || r->report.form)
 		return 0;
-	rc = about_run(r->session, &texts, &about, err);
+	rc = about_run(r->run, r->session, &texts, &about, err);
 	if (!rc)
 		rc = written(r, report_begin(&r->report, r->out->stream, r->options->report.form, &about, err), err);
 	about_release(&texts);

@@ -5,6 +5,7 @@
 
 #include "core/cli/account.h"
 #include "core/cli/agreement.h"
+#include "core/cli/command_line.h"
 #include "core/cli/output.h"
 #include "core/formats/read.h"
 #include "core/report/entry.h"
@@ -14,6 +15,7 @@
 
 /**
  * struct reports - the state of a run until its last report is written. The caller sets the first members.
+ * @run: the options of @session: as @options, but for one recording of several
  * @session, @symbols: of the run or recording being counted or read
  * @before:  this is the report with which the next one is compared
  * @more:    more files belong to the same report
@@ -27,6 +29,7 @@
 struct reports {
 	const struct options *options;
 	struct output *out;
+	const struct options *run;
 	struct session *session;
 	struct symbols *symbols;
 	bool before, more, named;
@@ -47,8 +50,8 @@ struct reports {
 	bool advised;
 };
 
-/** reports_next() - the next rows come from session @s: the only one, or that of one of several recordings. */
-void reports_next(struct reports *r, struct session *s);
+/** reports_next() - the next rows come from session @s, made with @o: the only one, or that of one recording. */
+void reports_next(struct reports *r, const struct options *o, struct session *s);
 
 /** reports_read() - read @in, a report, into the current report: as reports_add(). */
 int reports_read(struct reports *r, struct infile *in, struct err *err);

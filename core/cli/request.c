@@ -26,7 +26,6 @@ static struct filter filter_of(const struct options *o)
 struct request request_of(const struct options *o, const struct host *host)
 {
 	return (struct request){
-		.options = o,
 		.host = host,
 		.sampling = { o->on_cpu ? o->event : NULL, o->freq_hz, o->period },
 		.off_cpu = { o->off_cpu, o->open_intervals, o->min_ns, o->max_ns },

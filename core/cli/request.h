@@ -3,7 +3,7 @@
 #ifndef CORE_CLI_REQUEST_H
 #define CORE_CLI_REQUEST_H
 
-#include "core/cli/options.h"
+#include "core/cli/command_line.h"
 #include "core/session/session.h"
 
 /** request_of() - what @o asks of a session. Borrows from @o. */

@@ -84,7 +84,7 @@ static int sample(struct reports *reports, struct err *err)
 	struct progress_line line;
 	int more, rc;
 
-	progress_line_begin(&line, reports->session);
+	progress_line_begin(&line, reports->run, reports->session);
 	do {
 		more = session_run(reports->session, err);
 		progress_line_erase(&line);
@@ -102,12 +102,12 @@ static int open_and_sample(struct reports *reports, struct err *err)
 	const struct session *s = reports->session;
 	int rc;
 
-	warn_of_taint(s->request.options);
+	warn_of_taint(reports->run);
 	rc = session_open(reports->session, err);
 	if (rc)
 		return s->request.command && command_ended(s->request.command) ? -ECANCELED : rc;
-	warn_of_limits(s);
-	if (!s->request.options->user_only && !s->events.attr.exclude_kernel &&
+	warn_of_limits(reports->run, s);
+	if (!s->request.filter.no_kernel && !s->events.attr.exclude_kernel &&
 	    symbols_begin(reports->symbols, !s->events.side_attr.ksymbol))
 		return err_sys(err, -ENOMEM, "cannot begin");
 	rc = reports_begin(reports, err);
@@ -115,9 +115,8 @@ static int open_and_sample(struct reports *reports, struct err *err)
 }
 
 /* Open the files that the caller names before the first use of lent capabilities: privileges.h. */
-static int run_session(struct reports *reports, struct session *s, struct err *err)
+static int run_session(struct reports *reports, const struct options *o, struct session *s, struct err *err)
 {
-	const struct options *o = s->request.options;
 	const struct symbols_cfg names = {
 		.files = &s->files,
 		.perf_maps = s->perf_maps,
@@ -133,7 +132,7 @@ static int run_session(struct reports *reports, struct session *s, struct err *e
 	int rc = symbols_open(s->sink.tasks, &names, &reports->symbols, err);
 
 	if (!rc) {
-		reports_next(reports, s);
+		reports_next(reports, o, s);
 		session_ahead(s, read_names, reports->symbols);
 		rc = open_and_sample(reports, err);
 	}
@@ -149,7 +148,7 @@ static int run_session(struct reports *reports, struct session *s, struct err *e
 static int run_recording(struct reports *reports, const struct options *o, struct err *err)
 {
 	struct session *s = request_session(o, &host_here);
-	int rc = s ? run_session(reports, s, err) : err_sys(err, -ENOMEM, "cannot begin");
+	int rc = s ? run_session(reports, o, s, err) : err_sys(err, -ENOMEM, "cannot begin");
 
 	session_free(s);
 	return rc;
@@ -193,7 +192,7 @@ static int run_here(struct reports *reports, struct command *command, struct err
 		return err_sys(err, -ENOMEM, "cannot begin");
 	if (command)
 		session_command(s, command);
-	rc = run_session(reports, s, err);
+	rc = run_session(reports, reports->options, s, err);
 	/* End the report's pipe now: the rest may take long (events_hold()). */
 	if (!reports->more)
 		fclose(stdout);

@@ -6,7 +6,7 @@
 #ifndef CORE_CLI_RUN_H
 #define CORE_CLI_RUN_H
 
-#include "core/request/options.h"
+#include "core/cli/command_line.h"
 
 /** run_main() - main() of a command. Return: the exit status, see profile(8). */
 int run_main(enum tool tool, int argc, char **argv);

@@ -29,9 +29,8 @@ static const char *counted(const struct options *o)
 	return !o->on_cpu ? "intervals" : o->off_cpu ? "samples or intervals" : "samples";
 }
 
-void tell_of_targets(const struct session *s)
+void tell_of_targets(const struct options *o, const struct session *s)
 {
-	const struct options *o = s->request.options;
 	const char *name = tool_name(o->tool);
 
 	if (!session_targets_ended(s))
@@ -64,10 +63,9 @@ static void print_selector(size_t i, const struct recorded_event *e)
 	fprintf(stderr, "%s -e %s%s%s (%" PRIu64 ")", i ? "," : "", quote, e->name, quote, e->samples);
 }
 
-void tell_of_events(const struct session *s, const struct account *total)
+void tell_of_events(const struct options *o, const struct session *s, const struct account *total)
 {
 	const struct recording *r = &s->recording;
-	const struct options *o = s->request.options;
 	size_t i;
 
 	if (!r->other_samples || (o->event_name && total->stats.taken))
@@ -114,9 +112,9 @@ static void warn_of_recording(const struct recording *r, const char *name)
 			warning, name);
 }
 
-void warn_of_run(const struct session *s, const struct symbols *symbols, const struct account *total)
+void warn_of_run(const struct options *o, const struct session *s, const struct symbols *symbols,
+		 const struct account *total)
 {
-	const struct options *o = s->request.options;
 	const struct tasks *tasks = s->sink.tasks;
 	struct err why;
 
@@ -179,9 +177,8 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 }
 
-static void tell_of_zombies(const struct session *s)
+static void tell_of_zombies(const struct options *o, const struct session *s)
 {
-	const struct options *o = s->request.options;
 	size_t i;
 
 	for (i = 0; i < o->nr_pids && !o->input; i++)
@@ -190,9 +187,8 @@ static void tell_of_zombies(const struct session *s)
 				tool_name(o->tool), o->by_tid ? "TID" : "PID", o->pids[i]);
 }
 
-void warn_of_limits(const struct session *s)
+void warn_of_limits(const struct options *o, const struct session *s)
 {
-	const struct options *o = s->request.options;
 	const char *name = tool_name(o->tool);
 	struct err small;
 
@@ -203,7 +199,7 @@ void warn_of_limits(const struct session *s)
 			o->on_cpu ? "only user code is sampled" : "stacks cannot be taken", s->events.user_only.msg);
 	if (s->events.unfollowed.code)
 		fprintf(stderr, "%s: %s\n", name, s->events.unfollowed.msg);
-	tell_of_zombies(s);
+	tell_of_zombies(o, s);
 	if (events_small_rings(&s->events, &small))
 		fprintf(stderr, "%s: %s\n", name, small.msg);
 	if (s->by_fp.code)

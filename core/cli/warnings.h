@@ -4,6 +4,7 @@
 #define CORE_CLI_WARNINGS_H
 
 #include "core/cli/account.h"
+#include "core/cli/command_line.h"
 #include "core/session/session.h"
 #include "core/symbols/symbols.h"
 
@@ -17,18 +18,19 @@ void warn_of_taint(const struct options *o);
  * warn_of_limits() - warn about what this host does not permit, once each; with --verbose print the chosen way, and
  * why.
  */
-void warn_of_limits(const struct session *s);
+void warn_of_limits(const struct options *o, const struct session *s);
 
 /** tell_of_targets() - at the end of a run, print that all targets of -p or -L have ended, if they have. */
-void tell_of_targets(const struct session *s);
+void tell_of_targets(const struct options *o, const struct session *s);
 
 /**
  * tell_of_events() - name the events of a recording that have samples, but are not in the report, with the -e that
  * selects each. Prints nothing if -e has selected an event with samples.
  */
-void tell_of_events(const struct session *s, const struct account *total);
+void tell_of_events(const struct options *o, const struct session *s, const struct account *total);
 
 /** warn_of_run() - in the end: what is missing, or may be wrong. @total: of all reports */
-void warn_of_run(const struct session *s, const struct symbols *symbols, const struct account *total);
+void warn_of_run(const struct options *o, const struct session *s, const struct symbols *symbols,
+		 const struct account *total);
 
 #endif

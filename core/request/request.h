@@ -6,7 +6,6 @@
 
 #include "core/host/event_types.h"
 #include "core/host/host.h"
-#include "core/request/options.h"
 #include "core/tasks/command.h"
 #include "core/tasks/filter.h"
 #include "unwind/mode.h"
@@ -39,6 +38,9 @@ struct input {
 	const char *event; /* name of the event whose samples count; NULL: the first one with samples */
 };
 
+#define STACK_DUMP_MAX   65528 /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
+#define STACK_DUMP_LEAST 16384 /* by default; few stacks are larger */
+
 #define HASH_ENTRIES  40960 /* entries by default */
 #define STACK_ENTRIES 16384
 
@@ -49,7 +51,6 @@ struct table_sizes {
 
 /** struct request - unchanged once the session is open. Strings are borrowed. */
 struct request {
-	const struct options *options;
 	const struct host *host;
 	struct sampling sampling;
 	struct off_cpu off_cpu;

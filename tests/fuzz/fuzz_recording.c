@@ -42,13 +42,13 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	*out = (struct symbol){ .module = "kernel" };
 }
 
-static void report(const struct session *session)
+static void report(const struct session *session, const struct report_cfg *cfg)
 {
 	const struct report_names names = { session->sink.tasks, name_kernel, name_user };
 	FILE *null = fopen("/dev/null", "w");
 	struct err err;
 
-	check(null && !report_write(null, session_samples(session), &names, &session->request.options->report, &err));
+	check(null && !report_write(null, session_samples(session), &names, cfg, &err));
 	fclose(null);
 }
 
@@ -68,7 +68,7 @@ static void run(const struct options *o)
 			check(!unaccounted.samples && !unaccounted.intervals);
 			check(stats.counted_ring == rows_total(session_samples(session)));
 			session_close(session);
-			report(session);
+			report(session, &o->report);
 		}
 	}
 	check(!err.code || *err.msg);

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/account.h"
+#include "core/cli/request.h"
 #include "tests/unit/unit.h"
 
 static const struct counter_ops counter = { 0 };
 static const struct way ring = { .name = "perfring" }, program = { .name = "bpf", .counter = &counter };
 
+/* @o, with an event if samples are taken */
+static struct request request_with(const struct options *o, bool both)
+{
+	struct request r = request_of(o, NULL);
+
+	r.sampling.event = o->on_cpu ? event_default() : NULL;
+	r.both = both;
+	return r;
+}
+
 static char *printed_with(const struct options *o, bool both, const char *interval, const struct account *a)
 {
-	struct session session = { .request = { .options = o, .both = both },
+	struct session session = { .request = request_with(o, both),
+				   .ways = ways_here,
 				   .reason = "why",
 				   .events.nr_cpus = 2,
 				   .way = &program,
@@ -381,9 +393,9 @@ static void check_capture(const struct session *session, const struct stats *sta
 static void check_losses(const struct options *o, bool both, const struct way *way, const struct stats *stats,
 			 const char *want)
 {
-	const struct session session = { .request = { .options = o, .both = both },
-					 .way = way,
-					 .env.nr_counters = way->counter != NULL };
+	const struct session session = {
+		.request = request_with(o, both), .ways = ways_here, .way = way, .env.nr_counters = way->counter != NULL
+	};
 
 	check_capture(&session, stats, want);
 }
@@ -441,7 +453,8 @@ START_TEST(test_apart)
 	char *dir = unit_tmpdir();
 	const struct host host = { .proc = dir, .sys = dir };
 	struct session session = {
-		.request = { .options = &o, .host = &host, .both = apart[_i].both },
+		.request = request_with(&o, apart[_i].both),
+		.ways = ways_here,
 		.events = { .apart = true,
 			    .side_of_targets = apart[_i].of_targets,
 			    .ring_refused = apart[_i].limited ? -EPERM : 0 },
@@ -449,6 +462,7 @@ START_TEST(test_apart)
 	};
 
 	unit_write(dir, "sys/kernel/perf_event_mlock_kb", "516\n", 4);
+	session.request.host = &host;
 	session.request.filter.tree = apart[_i].tree ? (void *)&session : NULL;
 	check_capture(&session, &apart[_i].stats, apart[_i].text);
 	unit_rmdir(dir);
@@ -515,7 +529,7 @@ START_TEST(test_unread)
 {
 	const struct options o = { .on_cpu = !unread[_i].off_cpu_only };
 	const struct account a = { .stats = unread[_i].stats, .compared = unread[_i].compared };
-	struct session session = { .request = { .options = &o, .both = unread[_i].both } };
+	struct session session = { .request = request_with(&o, unread[_i].both) };
 
 	session.events.attr.read_format = unread[_i].told ? PERF_FORMAT_LOST : 0;
 	ck_assert_uint_eq(account_not_compared(&a), unread[_i].not_compared);

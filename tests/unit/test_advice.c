@@ -27,7 +27,6 @@
 
 static char *dir, proc[4096], root[4096], user[4096];
 static struct host host;
-static struct options options;
 static struct session session;
 static struct recorded recorded;
 static struct perf_maps *maps;
@@ -70,9 +69,8 @@ static void setup(void)
 	unit_write(dir, "host/any", "", 0);
 	unit_write(dir, "proc/any", "", 0);
 	host = (struct host){ .proc = proc, .sys = proc };
-	options = (struct options){ .on_cpu = true };
 	recorded = (struct recorded){ .boot = BOOT_OTHER };
-	session = (struct session){ .request = { .options = &options }, .files = { .host = &host, .root = root } };
+	session = (struct session){ .ways = ways_here, .files = { .host = &host, .root = root } };
 	session.sink.tasks = tasks_new(&host);
 	rows = rows_new();
 	maps = perf_maps_new(&session.files);
@@ -412,7 +410,7 @@ START_TEST(test_made)
 	if (made[_i].map)
 		unit_write(dir, "host/tmp/perf-4242.map", "100 10 other\n", 13);
 	if (made[_i].of_recording)
-		options.input = "perf.data";
+		session.ways = ways_recorded;
 	add("comm", PID, made[_i].leaf, 0, 20);
 	check_line(made[_i].line);
 }
@@ -428,7 +426,7 @@ START_TEST(test_incomplete)
 	run(PID, PROG, write_program("host" PROG, false, true));
 	add("prog", PID, NAMED, 0, 20);
 	check_line("100 % of the user stacks of '" PROG "' " INCOMPLETE "(use --unwind=dwarf)");
-	options.input = "perf.data";
+	session.ways = ways_recorded;
 	check_line("100 % of the user stacks of '" PROG "' " INCOMPLETE "(use perf record --call-graph dwarf)");
 	called = false;
 	check_line("");

@@ -175,13 +175,13 @@ static void teardown(void)
 	unit_rmdir(top);
 }
 
-static char *explained(struct session *s, const struct account *total)
+static char *explained(const struct options *o, struct session *s, const struct account *total)
 {
 	size_t size;
 	char *text;
 	FILE *f = open_memstream(&text, &size);
 
-	empty_explain(f, s, total);
+	empty_explain(f, o, s, total);
 	fclose(f);
 	return text;
 }
@@ -196,7 +196,7 @@ START_TEST(test_causes)
 	o.event = event_default();
 	s.request = request_of(&o, &host);
 	snprintf(want, sizeof(want), "%s: %s\n", tool_name(o.tool), rows[_i].why);
-	text = explained(&s, &total);
+	text = explained(&o, &s, &total);
 	ck_assert(empty_is(&total));
 	ck_assert_str_eq(text, want);
 	free(text);
@@ -208,7 +208,7 @@ START_TEST(test_event)
 	struct options o = { RATE, PID, .event = event_find("page-faults") };
 	struct session s = { .request = request_of(&o, &host), .ran_known = true, .ran_ns = 5 };
 	const struct account total = { .stats = { 0 } };
-	char *text = explained(&s, &total);
+	char *text = explained(&o, &s, &total);
 
 	ck_assert_str_eq(text, "profile: 0 samples: PID 5000001 ran for 0.0 ms, and the event page-faults did not "
 			       "occur often enough\n");
@@ -216,13 +216,13 @@ START_TEST(test_event)
 	o.nr_pids = 0;
 	s.request = request_of(&o, &host);
 	s.ran_known = false;
-	text = explained(&s, &total);
+	text = explained(&o, &s, &total);
 	ck_assert_str_eq(text, "profile: 0 samples: the event page-faults did not occur often enough\n");
 	free(text);
 	o.input = "x";
 	s.request = request_of(&o, &host);
 	s.recording = (struct recording){ .event = "cycles", .other_samples = 7 };
-	text = explained(&s, &total);
+	text = explained(&o, &s, &total);
 	ck_assert_str_eq(text, "profile: 0 samples: 'x' has none of cycles, and 7 of other events\n");
 	free(text);
 }
@@ -236,7 +236,7 @@ START_TEST(test_user_code)
 	char *text;
 
 	s.events.attr.exclude_kernel = 1;
-	text = explained(&s, &total);
+	text = explained(&o, &s, &total);
 	ck_assert_str_eq(text, "profile: 0 samples: PID 5000001 ran for 50.0 ms, and only user code is sampled\n");
 	free(text);
 }
@@ -252,7 +252,7 @@ START_TEST(test_ended)
 
 	s.targets = targets_new(&host, one, 1, true);
 	ck_assert_ptr_nonnull(s.targets);
-	text = explained(&s, &total);
+	text = explained(&o, &s, &total);
 	ck_assert_str_eq(text, "profile: 0 samples: PID 5000001 has ended\n");
 	free(text);
 	targets_free(s.targets);
@@ -279,7 +279,7 @@ START_TEST(test_cgroup)
 		unit_write(top, "cgroup.events", groups[_i].events, strlen(groups[_i].events));
 	snprintf(why, sizeof(why), groups[_i].why, top);
 	snprintf(want, sizeof(want), "profile: 0 samples: %s\n", why);
-	text = explained(&s, &total);
+	text = explained(&o, &s, &total);
 	ck_assert_str_eq(text, want);
 	free(text);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The same stacks walked by our own unwinder and by libunwind, and files that make libunwind crash. */
 #include "core/base/clock.h"
-#include "core/request/options.h"
 #include "tests/unit/cfi_image.h"
 #include "tests/unit/rules_image.h"
 #include "unwind/compare.h"
 #include "unwind/libunwinder.h"
+#include "unwind/mode.h"
 
 #include <sys/mman.h>
 

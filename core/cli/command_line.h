@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The checked command line. */
-#ifndef CORE_REQUEST_OPTIONS_H
-#define CORE_REQUEST_OPTIONS_H
+#ifndef CORE_CLI_COMMAND_LINE_H
+#define CORE_CLI_COMMAND_LINE_H
 
 #include "core/base/err.h"
 #include "core/host/event_types.h"
@@ -17,9 +17,6 @@ enum options_action {
 	ACTION_LIST_BACKENDS, /* --list-backends */
 	ACTION_SUMMARY,       /* -h */
 };
-
-#define STACK_DUMP_MAX   65528 /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
-#define STACK_DUMP_LEAST 16384 /* by default; few stacks are larger */
 
 #define TABLE_LINES 30 /* default of --limit */
 
