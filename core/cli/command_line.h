@@ -4,10 +4,8 @@
 #define CORE_CLI_COMMAND_LINE_H
 
 #include "core/base/err.h"
-#include "core/host/event_types.h"
-#include "core/host/host.h"
 #include "core/report/cfg.h"
-#include "unwind/mode.h"
+#include "core/request/request.h"
 
 enum options_action {
 	ACTION_PROFILE,
@@ -37,20 +35,14 @@ struct options {
 	pid_t *pids;       /* -p or -L, sorted ascending, no duplicates; owned */
 	pid_t *given_pids; /* the same in the order of the command line, to print; owned */
 	size_t nr_pids;
-	bool by_tid; /* given by -L */
-	bool user_only, kernel_only;
+	/* Its name, idle task, kind of ids (-L) and sides of stacks (-U, -K); request_of() fills the rest. */
+	struct filter filter;
+	struct groups groups;
 	unsigned int group; /* optional parts of rows' keys: enum row_group; no option sets any */
-	bool include_idle;
-	const char *cgroup_map, *mntns_map; /* --cgroupmap, --mntnsmap: paths of pinned BPF maps; NULL: not given */
-	pid_t mntns_of;                     /* --mntns: a process whose mount namespace is meant; 0: not given */
-	const char *comm;                   /* --comm; NULL: not given */
-	const char *cgroup;                 /* --cgroup: a directory; NULL: not given */
-	int cpu;                            /* -C; -1: all */
+	int cpu;            /* -C; -1: all */
 
-	const struct event_type *event; /* the event to sample */
-	const char *event_name;         /* the argument of -e; NULL: not given */
-	uint64_t freq_hz;               /* 0: use @period */
-	uint64_t period;                /* a sample for so many events; 0: use @freq_hz */
+	struct sampling sampling; /* its event is set also without @on_cpu */
+	const char *event_name;   /* the argument of -e; NULL: not given */
 
 	/* Filters for intervals off the CPU. Without @on_cpu, the event, rate and period are not used. */
 	bool user_threads, kernel_threads; /* -u, -k: only user or kernel threads; both false: any */
@@ -85,7 +77,7 @@ struct options {
 	const char *backend;            /* --backend: a name, or WAY_BOTH; NULL: auto */
 	enum unwind_mode unwind;        /* --unwind */
 	uint32_t dump_bytes;            /* --stack-dump-size; 0: the session chooses */
-	uint32_t hash_entries, stack_entries;
+	struct table_sizes tables;
 	enum color_use color; /* --color */
 	bool stats, verbose;
 };

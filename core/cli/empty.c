@@ -63,9 +63,9 @@ static struct text targets(const struct empty *e)
 	if (!o->nr_pids)
 		snprintf(t.s, sizeof(t.s), "the command");
 	else if (o->nr_pids == 1)
-		snprintf(t.s, sizeof(t.s), "%s %d", o->by_tid ? "TID" : "PID", o->pids[0]);
+		snprintf(t.s, sizeof(t.s), "%s %d", o->filter.by_tid ? "TID" : "PID", o->pids[0]);
 	else
-		snprintf(t.s, sizeof(t.s), "all %zu %s", o->nr_pids, o->by_tid ? "threads" : "processes");
+		snprintf(t.s, sizeof(t.s), "all %zu %s", o->nr_pids, o->filter.by_tid ? "threads" : "processes");
 	return t;
 }
 
@@ -77,9 +77,14 @@ static struct text filters(const struct empty *e)
 		const char *name;
 		bool given;
 	} options[] = {
-		{ "--comm", o->comm },       { "--cgroup", o->cgroup },      { "--cgroupmap", o->cgroup_map },
-		{ "--mntns", o->mntns_of },  { "--mntnsmap", o->mntns_map }, { "-u", o->user_threads },
-		{ "-k", o->kernel_threads }, { "-C", o->cpu >= 0 },
+		{ "--comm", o->filter.comm },
+		{ "--cgroup", o->groups.cgroup },
+		{ "--cgroupmap", o->groups.cgroup_map },
+		{ "--mntns", o->groups.mntns_of },
+		{ "--mntnsmap", o->groups.mntns_map },
+		{ "-u", o->user_threads },
+		{ "-k", o->kernel_threads },
+		{ "-C", o->cpu >= 0 },
 	};
 	struct text t = { "" };
 	size_t i, used = 0;
@@ -151,8 +156,8 @@ static bool by_sleep(struct empty *e)
 	if (!e->s->ran_known || e->s->ran_ns)
 		return false;
 	if (e->o->nr_pids > 1)
-		return because(e, "none of the %zu %s ran%s", e->o->nr_pids, e->o->by_tid ? "threads" : "processes",
-			       begins);
+		return because(e, "none of the %zu %s ran%s", e->o->nr_pids,
+			       e->o->filter.by_tid ? "threads" : "processes", begins);
 	return because(e, "%s did not run%s", targets(e).s, begins);
 }
 
@@ -173,12 +178,12 @@ static bool by_name(struct empty *e)
 {
 	struct search search = { .host = e->s->request.host };
 
-	if (!e->o->comm || search.host->foreign)
+	if (!e->o->filter.comm || search.host->foreign)
 		return false;
-	comm_set(search.comm, e->o->comm);
+	comm_set(search.comm, e->o->filter.comm);
 	if (proc_processes(search.host, look_at_thread, &search))
 		return false;
-	return because(e, "no thread is called %s now", quoted(e->o->comm).s);
+	return because(e, "no thread is called %s now", quoted(e->o->filter.comm).s);
 }
 
 /* This file exists since 4.15; the root of all cgroups has none. */
@@ -186,10 +191,10 @@ static bool by_cgroup(struct empty *e)
 {
 	char text[128];
 
-	if (!e->o->cgroup || host_read(e->o->cgroup, "cgroup.events", text, sizeof(text)) <= 0 ||
+	if (!e->o->groups.cgroup || host_read(e->o->groups.cgroup, "cgroup.events", text, sizeof(text)) <= 0 ||
 	    !strstr(text, "populated 0"))
 		return false;
-	return because(e, "no task is in cgroup %s now", quoted(e->o->cgroup).s);
+	return because(e, "no task is in cgroup %s now", quoted(e->o->groups.cgroup).s);
 }
 
 static bool by_idle_cpus(struct empty *e)
@@ -247,9 +252,9 @@ static bool by_run(struct empty *e)
 		return false;
 	if (!e->o->on_cpu)
 		return because(e, "%s did not leave its CPU and come back", who.s);
-	if (!event_is_clock(e->o->event))
+	if (!event_is_clock(e->o->sampling.event))
 		return because(e, "%s ran for %s, and the event %s did not occur often enough", who.s, ran.s,
-			       e->o->event->name);
+			       e->o->sampling.event->name);
 	period = events_period_ns(&e->s->request.sampling);
 	if (e->s->ran_ns < period)
 		return because(e, "%s ran for %s, less than the %s from one sample to the next", who.s, ran.s,
@@ -265,8 +270,8 @@ static bool by_rate(struct empty *e)
 
 	if (!e->o->on_cpu || e->b->taken)
 		return false;
-	if (!event_is_clock(e->o->event))
-		return because(e, "the event %s did not occur often enough", e->o->event->name);
+	if (!event_is_clock(e->o->sampling.event))
+		return because(e, "the event %s did not occur often enough", e->o->sampling.event->name);
 	period = events_period_ns(&e->s->request.sampling);
 	return e->total->sampled_ns < period &&
 	       because(e, "sampling lasted %s, less than the %s from one sample to the next",

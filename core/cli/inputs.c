@@ -29,10 +29,10 @@ static int read_recording(struct reports *r, struct infile *in, const char *path
 	char *kallsyms;
 	int rc;
 
-	if (o.cgroup && o.input)
+	if (o.groups.cgroup && o.input)
 		return err_set(err, -EINVAL, "--cgroup needs cgroup paths, and the recording '%s' has none",
 			       infile_name(in));
-	o.cgroup = NULL;
+	o.groups.cgroup = NULL;
 	rc = infile_plain_path(in, &o.input_copy, err);
 	/* The same program had another pid then. */
 	if (r->before)

@@ -39,11 +39,11 @@ static void try_way(enum tool tool, struct listed *l)
 	struct session *s;
 
 	options_default(&least, tool);
-	least.freq_hz = 1;
+	least.sampling.freq_hz = 1;
 	if (l->tasks) {
 		least.pids = &self;
 		least.nr_pids = 1;
-		least.by_tid = true;
+		least.filter.by_tid = true;
 	}
 	s = request_session(&least, &host_here);
 	if (s)

@@ -230,7 +230,7 @@ static int check_origin(struct parse *p)
 		return err_set(p->err, -EINVAL, "a command and --input exclude each other");
 	if (p->o->nr_pids && p->o->command)
 		return err_set(p->err, -EINVAL, "a command and -%c exclude each other",
-			       p->o->by_tid ? p->table->tid : 'p');
+			       p->o->filter.by_tid ? p->table->tid : 'p');
 	for (i = 0; i < p->table->nr && !rc; i++)
 		if (p->seen & 1ULL << i)
 			rc = check_row(p, i);
@@ -289,7 +289,7 @@ static int finish(struct parse *p)
 		rc = check_comparison(p);
 	if (rc)
 		return rc;
-	if (o->user_only || o->kernel_only)
+	if (o->filter.no_kernel || o->filter.no_user)
 		o->report.delimited = false;
 	if (o->report.form->names_only)
 		o->report.addresses = o->report.offsets = false;
@@ -314,12 +314,11 @@ void options_default(struct options *o, enum tool tool)
 		.on_cpu = tool == TOOL_PROFILE,
 		.off_cpu = tool == TOOL_OFFCPUTIME,
 		.cpu = -1,
-		.event = event_default(),
+		.sampling.event = event_default(),
 		.min_ns = NSEC_PER_USEC,
 		.max_ns = UINT64_MAX,
 		.state_mask = -1,
-		.hash_entries = HASH_ENTRIES,
-		.stack_entries = STACK_ENTRIES,
+		.tables = { HASH_ENTRIES, STACK_ENTRIES },
 		.report.form = report_form("text"),
 		.report.limit = TABLE_LINES,
 		.fail_above = -1,
@@ -440,7 +439,10 @@ void header_all(FILE *out, const struct options *o)
 
 void header_stacks(FILE *out, const struct options *o, bool user_only)
 {
-	fprintf(out, " by %s stack", o->user_only || user_only ? "user" : o->kernel_only ? "kernel" : "user + kernel");
+	fprintf(out, " by %s stack",
+		o->filter.no_kernel || user_only ? "user"
+		: o->filter.no_user              ? "kernel"
+						 : "user + kernel");
 	if (o->cpu >= 0)
 		fprintf(out, " on CPU#%d", o->cpu);
 }

@@ -82,7 +82,7 @@ static int finish(struct parse *p)
 {
 	struct options *o = p->o;
 
-	if (o->kernel_threads && o->user_only)
+	if (o->kernel_threads && o->filter.no_kernel)
 		return err_set(p->err, -EINVAL, "-k and -U exclude each other: kernel threads have no user stacks");
 	if (o->min_ns > o->max_ns)
 		return err_set(p->err, -EINVAL, "-m %" PRIu64 " is above -M %" PRIu64,
@@ -106,7 +106,7 @@ static void header_who(FILE *out, const struct options *o)
 	else if (!o->nr_pids)
 		header_all(out, o);
 	for (i = 0; i < o->nr_pids; i++)
-		fprintf(out, "%s%d", i ? "," : o->by_tid ? "TIDs " : "PIDs ", o->given_pids[i]);
+		fprintf(out, "%s%d", i ? "," : o->filter.by_tid ? "TIDs " : "PIDs ", o->given_pids[i]);
 }
 
 /*

@@ -26,13 +26,13 @@ static int set_freq(struct parse *p, const struct opt *opt, const char *value)
 		limit = "the highest rate";
 		rate = LLONG_MAX;
 	}
-	return opt_parse_number(p, value, rate, limit, &p->o->freq_hz);
+	return opt_parse_number(p, value, rate, limit, &p->o->sampling.freq_hz);
 }
 
 static int set_period(struct parse *p, const struct opt *opt, const char *value)
 {
 	(void)opt;
-	return opt_parse_number(p, value, INT64_MAX, "the highest count", &p->o->period);
+	return opt_parse_number(p, value, INT64_MAX, "the highest count", &p->o->sampling.period);
 }
 
 static int set_hash_entries(struct parse *p, const struct opt *opt, const char *value)
@@ -44,7 +44,7 @@ static int set_hash_entries(struct parse *p, const struct opt *opt, const char *
 	if (!rc)
 		rc = opt_check_memory(p, value, n * HASH_ENTRY_SIZE);
 	if (!rc)
-		p->o->hash_entries = (uint32_t)n;
+		p->o->tables.counts = (uint32_t)n;
 	return rc;
 }
 
@@ -76,7 +76,7 @@ static int check_event(struct parse *p)
 		return err_set(p->err, -EINVAL,
 			       "--off-cpu adds up time, and -e %s does not measure time (try -e cpu-clock)",
 			       event->name);
-	p->o->event = event;
+	p->o->sampling.event = event;
 	return 0;
 }
 
@@ -93,7 +93,7 @@ static OPT_ROW(frequency, 'F', "frequency", "HZ", "samples per second and CPU (d
 static OPT_ROW(count, 'c', "count", "N", "one sample every N events (nanoseconds for a clock)", .set = set_period,
 	       .live = true, .group = OPT_HOW);
 static OPT_ROW(include_idle, 'I', "include-idle", NULL, "keep samples of the idle task", .set = opt_set_flag,
-	       .at = OPT_AT(include_idle), .group = OPT_WHAT);
+	       .at = OPT_AT(filter.idle), .group = OPT_WHAT);
 static OPT_ROW(address, 'A', "address", NULL, "raw addresses before the names", .set = opt_set_flag,
 	       .at = OPT_AT(report.addresses), .group = OPT_OUTPUT);
 static OPT_ROW(hash_entries, 0, "hash-storage-size", "N",
@@ -162,8 +162,8 @@ static int finish(struct parse *p)
 {
 	struct options *o = p->o;
 
-	if (!o->freq_hz && !o->period)
-		o->freq_hz = FREQ_HZ;
+	if (!o->sampling.freq_hz && !o->sampling.period)
+		o->sampling.freq_hz = FREQ_HZ;
 	if (!o->off_cpu)
 		return 0;
 	/* Count all time of a thread, even if it does not come back before the end. */
@@ -175,7 +175,7 @@ static int finish(struct parse *p)
 
 static void header_who(FILE *out, const struct options *o)
 {
-	const char *kind = o->by_tid ? "TID" : "PID";
+	const char *kind = o->filter.by_tid ? "TID" : "PID";
 	size_t i;
 
 	if (!o->nr_pids) {
@@ -233,9 +233,9 @@ void options_header_recorded(FILE *out, const struct options *o, const struct re
 static void header(FILE *out, const struct options *o, bool user_only)
 {
 	fputs("Sampling ", out);
-	if (o->event != event_default())
-		fprintf(out, "%s ", o->event->name);
-	header_rate(out, o, o->freq_hz, o->period);
+	if (o->sampling.event != event_default())
+		fprintf(out, "%s ", o->sampling.event->name);
+	header_rate(out, o, o->sampling.freq_hz, o->sampling.period);
 	header_stacks(out, o, user_only);
 	header_end(out, o);
 }

@@ -190,7 +190,7 @@ static int set_stack_entries(struct parse *p, const struct opt *opt, const char 
 		rounded *= 2;
 	rc = opt_check_memory(p, value, rounded * STACK_ENTRY_SIZE);
 	if (!rc)
-		p->o->stack_entries = (uint32_t)n;
+		p->o->tables.stacks = (uint32_t)n;
 	return rc;
 }
 
@@ -381,9 +381,9 @@ int opt_set_tasks(struct parse *p, const struct opt *opt, const char *value)
 	o->given_pids = calloc(max, sizeof(*o->given_pids));
 	if (!o->pids || !o->given_pids)
 		return err_sys(p->err, -ENOMEM, "%s", p->spelled);
-	o->by_tid = opt->letter == p->table->tid;
+	o->filter.by_tid = opt->letter == p->table->tid;
 	for (s = value; nr < max && !rc; s++)
-		rc = parse_task(p, value, &s, o->by_tid, &o->given_pids[nr++]);
+		rc = parse_task(p, value, &s, o->filter.by_tid, &o->given_pids[nr++]);
 	if (!rc)
 		o->nr_pids = sort_and_fold(o->given_pids, o->pids, nr);
 	return rc;
@@ -395,7 +395,7 @@ int opt_check_tasks(struct parse *p)
 	int rc = 0;
 
 	for (i = 0; i < p->o->nr_pids && !rc; i++)
-		rc = check_task(p, p->o->pids[i], p->o->by_tid);
+		rc = check_task(p, p->o->pids[i], p->o->filter.by_tid);
 	return rc;
 }
 
@@ -415,18 +415,18 @@ static int check_map(const struct parse *p, const char *path)
 
 static int check_cgroup_map(struct parse *p)
 {
-	return check_map(p, p->o->cgroup_map);
+	return check_map(p, p->o->groups.cgroup_map);
 }
 
 static int check_mntns_map(struct parse *p)
 {
-	return check_map(p, p->o->mntns_map);
+	return check_map(p, p->o->groups.mntns_map);
 }
 
 static int set_mntns(struct parse *p, const struct opt *opt, const char *value)
 {
 	const char *s = value;
-	int rc = parse_task(p, value, &s, false, &p->o->mntns_of);
+	int rc = parse_task(p, value, &s, false, &p->o->groups.mntns_of);
 
 	(void)opt;
 	return !rc && *s ? opt_refuse(p, value, "takes one process id") : rc;
@@ -434,12 +434,12 @@ static int set_mntns(struct parse *p, const struct opt *opt, const char *value)
 
 static int check_mntns(struct parse *p)
 {
-	return check_task(p, p->o->mntns_of, false);
+	return check_task(p, p->o->groups.mntns_of, false);
 }
 
 static int check_cgroup(struct parse *p)
 {
-	const char *path = p->o->cgroup;
+	const char *path = p->o->groups.cgroup;
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool is_cgroup;
 
@@ -502,9 +502,9 @@ static int set_help(struct parse *p, const struct opt *opt, const char *value)
 OPT_ROW(opt_pid, 'p', "pid", "PID,...", "only these processes", .set = opt_set_tasks, .here = opt_check_tasks,
 	.group = OPT_WHAT, .brief = true);
 OPT_ROW(opt_user_stacks, 'U', "user-stacks-only", NULL, "only user stacks", .set = opt_set_flag,
-	.at = OPT_AT(user_only), .group = OPT_WHAT);
+	.at = OPT_AT(filter.no_kernel), .group = OPT_WHAT);
 OPT_ROW(opt_kernel_stacks, 'K', "kernel-stacks-only", NULL, "only kernel stacks", .set = opt_set_flag,
-	.at = OPT_AT(kernel_only), .group = OPT_WHAT);
+	.at = OPT_AT(filter.no_user), .group = OPT_WHAT);
 OPT_ROW(opt_delimited, 'd', "delimited", NULL, "a delimiter between kernel and user stack", .set = opt_set_flag,
 	.at = OPT_AT(report.delimited), .group = OPT_OUTPUT);
 OPT_ROW(opt_annotations, 'a', "annotations", NULL, "_[k] after kernel frames, _[i] inlined, _[j] JIT code",
@@ -518,9 +518,9 @@ OPT_ROW(opt_stack_entries, 0, "stack-storage-size", "N",
 	.group = OPT_HOW);
 OPT_ROW(opt_cpu, 'C', "cpu", "CPU", "only this CPU", .set = set_cpu, .here = check_cpu, .group = OPT_WHAT);
 OPT_ROW(opt_cgroup_map, 0, "cgroupmap", "PATH", "only cgroups in this pinned BPF map", .set = opt_set_text,
-	.at = OPT_AT(cgroup_map), .live = true, .here = check_cgroup_map, .group = OPT_WHAT);
+	.at = OPT_AT(groups.cgroup_map), .live = true, .here = check_cgroup_map, .group = OPT_WHAT);
 OPT_ROW(opt_mntns_map, 0, "mntnsmap", "PATH", "only mount namespaces in this pinned BPF map", .set = opt_set_text,
-	.at = OPT_AT(mntns_map), .live = true, .here = check_mntns_map, .group = OPT_WHAT);
+	.at = OPT_AT(groups.mntns_map), .live = true, .here = check_mntns_map, .group = OPT_WHAT);
 OPT_ROW(opt_backend, 0, "backend", "auto|bpf|perfring|both", "the backend that counts (default auto)",
 	.set = set_backend, .live = true, .group = OPT_HOW);
 OPT_ROW(opt_unwind, 0, "unwind", "auto|fp|dwarf|libunwind|both", "how user stacks are walked (default auto)",
@@ -545,10 +545,10 @@ OPT_ROW(opt_inline, 0, "inline", NULL, "show inlined functions as frames (needs 
 OPT_ROW(opt_source, 0, "source", NULL, "with -s: file.c:123 of each user frame (needs debug information)",
 	.set = opt_set_flag, .at = OPT_AT(report.source), .group = OPT_NAMES);
 OPT_ROW(opt_cgroup, 0, "cgroup", "PATH", "only tasks in this cgroup and below", .set = opt_set_text,
-	.at = OPT_AT(cgroup), .here = check_cgroup, .group = OPT_WHAT, .brief = true);
+	.at = OPT_AT(groups.cgroup), .here = check_cgroup, .group = OPT_WHAT, .brief = true);
 OPT_ROW(opt_mntns, 0, "mntns", "PID", "only the mount namespace of this process", .set = set_mntns, .live = true,
 	.here = check_mntns, .group = OPT_WHAT);
-OPT_ROW(opt_comm, 0, "comm", "NAME", "only threads of this name", .set = set_comm, .at = OPT_AT(comm),
+OPT_ROW(opt_comm, 0, "comm", "NAME", "only threads of this name", .set = set_comm, .at = OPT_AT(filter.comm),
 	.group = OPT_WHAT);
 OPT_ROW(opt_format, 0, "format", "FORM", "text, folded, top, html, pprof, speedscope, json", .set = set_format,
 	.group = OPT_OUTPUT, .brief = true);

@@ -7,7 +7,6 @@
 #define CORE_CLI_OPTIONS_TABLE_H
 
 #include "core/cli/command_line.h"
-#include "core/request/request.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -386,12 +386,13 @@ static struct read_cfg read_cfg_of(const struct reports *r)
 	return (struct read_cfg){
 		.pids = o->pids,
 		.nr_pids = r->before ? 0 : o->nr_pids, /* the same program had another pid then */
-		.by_tid = o->by_tid,
-		.comm = o->comm,
-		.cgroup = o->input ? o->cgroup : NULL, /* otherwise it is the directory of a cgroup of this host */
+		.by_tid = o->filter.by_tid,
+		.comm = o->filter.comm,
+		.cgroup =
+			o->input ? o->groups.cgroup : NULL, /* otherwise it is the directory of a cgroup of this host */
 		.input = input_named(r),
-		.user_only = o->user_only,
-		.kernel_only = o->kernel_only,
+		.user_only = o->filter.no_kernel,
+		.kernel_only = o->filter.no_user,
 		.delimited = o->report.delimited,
 		.times = o->off_cpu,
 		.before = r->before,

@@ -5,32 +5,28 @@
 
 static struct filter filter_of(const struct options *o)
 {
-	return (struct filter){
-		.ids = o->pids,
-		.nr = o->nr_pids,
-		.by_tid = o->by_tid,
-		.idle = o->include_idle,
-		.comm = o->comm,
-		.by_cpu = o->cpu >= 0,
-		.cpu = o->cpu >= 0 ? (uint32_t)o->cpu : 0,
-		.no_kernel = o->user_only,
-		.no_user = o->kernel_only,
-		.threads = o->user_threads     ? FILTER_USER_THREADS
-			   : o->kernel_threads ? FILTER_KERNEL_THREADS
-					       : FILTER_ANY_THREADS,
-		.by_state = o->state_mask >= 0,
-		.state_mask = o->state_mask >= 0 ? (uint64_t)o->state_mask : 0,
-	};
+	struct filter f = o->filter;
+
+	f.ids = o->pids;
+	f.nr = o->nr_pids;
+	f.by_cpu = o->cpu >= 0;
+	f.cpu = f.by_cpu ? (uint32_t)o->cpu : 0;
+	f.threads = o->user_threads     ? FILTER_USER_THREADS
+		    : o->kernel_threads ? FILTER_KERNEL_THREADS
+					: FILTER_ANY_THREADS;
+	f.by_state = o->state_mask >= 0;
+	f.state_mask = f.by_state ? (uint64_t)o->state_mask : 0;
+	return f;
 }
 
 struct request request_of(const struct options *o, const struct host *host)
 {
 	return (struct request){
 		.host = host,
-		.sampling = { o->on_cpu ? o->event : NULL, o->freq_hz, o->period },
+		.sampling = { o->on_cpu ? o->sampling.event : NULL, o->sampling.freq_hz, o->sampling.period },
 		.off_cpu = { o->off_cpu, o->open_intervals, o->min_ns, o->max_ns },
 		.filter = filter_of(o),
-		.groups = { o->cgroup, o->cgroup_map, o->mntns_map, o->mntns_of },
+		.groups = o->groups,
 		.input = { o->input, o->input_copy, o->event_name },
 		.duration_ns = o->duration_ns,
 		.interval_ns = o->interval_ns,
@@ -39,7 +35,7 @@ struct request request_of(const struct options *o, const struct host *host)
 		.both = o->backend && !strcmp(o->backend, WAY_BOTH),
 		.unwind = o->unwind,
 		.dump_asked = o->dump_bytes,
-		.tables = { o->hash_entries, o->stack_entries },
+		.tables = o->tables,
 		.debug_dir = o->debug_dir,
 		.symfs = o->symfs,
 		.keeps_cgroups = o->wants_cgroups,

@@ -125,8 +125,8 @@ static int run_session(struct reports *reports, const struct options *o, struct 
 		.kernel_ranges = s->sink.kernel_ranges,
 		.kallsyms = o->kallsyms,
 		.vmlinux = o->vmlinux,
-		.inlined = o->report.inlined && !o->kernel_only,
-		.source = o->report.source && !o->kernel_only,
+		.inlined = o->report.inlined && !o->filter.no_user,
+		.source = o->report.source && !o->filter.no_user,
 		.interval_ns = o->interval_ns,
 	};
 	int rc = symbols_open(s->sink.tasks, &names, &reports->symbols, err);

@@ -36,9 +36,10 @@ void tell_of_targets(const struct options *o, const struct session *s)
 	if (!session_targets_ended(s))
 		return;
 	if (o->nr_pids == 1)
-		fprintf(stderr, "%s: %s %d has ended\n", name, o->by_tid ? "TID" : "PID", o->pids[0]);
+		fprintf(stderr, "%s: %s %d has ended\n", name, o->filter.by_tid ? "TID" : "PID", o->pids[0]);
 	else
-		fprintf(stderr, "%s: all %zu %s have ended\n", name, o->nr_pids, o->by_tid ? "threads" : "processes");
+		fprintf(stderr, "%s: all %zu %s have ended\n", name, o->nr_pids,
+			o->filter.by_tid ? "threads" : "processes");
 }
 
 struct input_name {
@@ -182,9 +183,9 @@ static void tell_of_zombies(const struct options *o, const struct session *s)
 	size_t i;
 
 	for (i = 0; i < o->nr_pids && !o->input; i++)
-		if (host_is_zombie(s->request.host, o->pids[i], !o->by_tid))
+		if (host_is_zombie(s->request.host, o->pids[i], !o->filter.by_tid))
 			fprintf(stderr, "%s: %s %d is a zombie: it has ended, and its parent has not waited for it\n",
-				tool_name(o->tool), o->by_tid ? "TID" : "PID", o->pids[i]);
+				tool_name(o->tool), o->filter.by_tid ? "TID" : "PID", o->pids[i]);
 }
 
 void warn_of_limits(const struct options *o, const struct session *s)

@@ -68,7 +68,7 @@ struct request {
 	const char *debug_dir, *symfs; /* see struct mapped_files_cfg */
 	bool keeps_cgroups;            /* the report needs the cgroups of processes */
 	bool counts_entries;           /* the statistics of the tables in the kernel are needed */
-	bool writes_file;              /* the report goes to a file, which the caller opens later */
+	bool writes_file;              /* the report gets the name of a file when the session is over */
 
 	/* The session chooses these until it is open. */
 	struct command *command; /* only it is sampled, by following its threads or by filter.tree; NULL: none */

@@ -78,7 +78,7 @@ static void run(const struct options *o)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const pid_t pid = 11;
-	struct options o = { .on_cpu = true, .cpu = -1, .event = event_default() };
+	struct options o = { .on_cpu = true, .cpu = -1, .sampling.event = event_default() };
 	char path[32];
 	int fd;
 
@@ -88,12 +88,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(fd >= 0 && write(fd, data + 1, size - 1) == (ssize_t)size - 1);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	o.input = path;
-	o.user_only = data[0] & 1;
-	o.kernel_only = !o.user_only && data[0] & 2;
-	o.include_idle = data[0] & 4;
+	o.filter.no_kernel = data[0] & 1;
+	o.filter.no_user = !o.filter.no_kernel && data[0] & 2;
+	o.filter.idle = data[0] & 4;
 	o.pids = data[0] & 8 ? (pid_t *)&pid : NULL;
 	o.nr_pids = !!o.pids;
-	o.by_tid = data[0] & 16;
+	o.filter.by_tid = data[0] & 16;
 	o.cpu = data[0] & 32 ? 0 : -1;
 	o.event_name = data[0] & 64 ? "event1" : NULL;
 	o.report.form = report_form(data[0] & 128 ? "text" : "folded");

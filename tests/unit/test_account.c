@@ -447,9 +447,7 @@ static const struct {
 
 START_TEST(test_apart)
 {
-	const struct options o = {
-		.on_cpu = true, .off_cpu = apart[_i].off_cpu, .stack_entries = 16384, .hash_entries = 40960
-	};
+	const struct options o = { .on_cpu = true, .off_cpu = apart[_i].off_cpu, .tables = { 40960, 16384 } };
 	char *dir = unit_tmpdir();
 	const struct host host = { .proc = dir, .sys = dir };
 	struct session session = {
@@ -471,7 +469,7 @@ END_TEST
 
 START_TEST(test_both_losses)
 {
-	const struct options o = { .on_cpu = true, .off_cpu = true, .stack_entries = 16384, .hash_entries = 40960 };
+	const struct options o = { .on_cpu = true, .off_cpu = true, .tables = { 40960, 16384 } };
 
 	check_losses(&o, both_losses[_i].both, both_losses[_i].way, &both_losses[_i].stats, both_losses[_i].text);
 }
@@ -482,8 +480,7 @@ START_TEST(test_losses)
 	const struct options o = { .tool = losses[_i].tool,
 				   .on_cpu = losses[_i].tool == TOOL_PROFILE,
 				   .off_cpu = losses[_i].tool == TOOL_OFFCPUTIME,
-				   .stack_entries = 16384,
-				   .hash_entries = 40960 };
+				   .tables = { 40960, 16384 } };
 
 	check_losses(&o, false, losses[_i].way, &losses[_i].stats, losses[_i].text);
 }

@@ -14,7 +14,7 @@ static pid_t one[] = { 5000001 }, three[] = { 5000001, 5000002, 5000003 };
 
 #define PID .pids = one, .nr_pids = 1
 #define OF_CPU(which)                                                                                                  \
-	.on_cpu = true, .cpu = which, .state_mask = -1, .max_ns = UINT64_MAX, .min_ns = 1000, .freq_hz = 50
+	.on_cpu = true, .cpu = which, .state_mask = -1, .max_ns = UINT64_MAX, .min_ns = 1000, .sampling.freq_hz = 50
 #define RATE OF_CPU(-1)
 #define WITHIN(min, max, state)                                                                                        \
 	.off_cpu = true, .cpu = -1, .state_mask = state, .max_ns = max, .min_ns = min, .tool = TOOL_OFFCPUTIME
@@ -29,7 +29,7 @@ static const struct {
 } rows[] = {
 	/* processes and threads that the user named */
 	{ { RATE, PID }, { .taken = 9, .filtered = 9 }, true, 0, 500, "0 samples: PID 5000001 did not run" },
-	{ { RATE, PID, .by_tid = true }, { 0 }, true, 0, 500, "0 samples: TID 5000001 did not run" },
+	{ { RATE, PID, .filter.by_tid = true }, { 0 }, true, 0, 500, "0 samples: TID 5000001 did not run" },
 	{ { RATE, .pids = three, .nr_pids = 3 }, { 0 }, true, 0, 500, "0 samples: none of the 3 processes ran" },
 	{ { RATE, PID, .off_cpu = true, .open_intervals = true },
 	  { .intervals_begun = 5, .intervals_filtered = 5 },
@@ -51,20 +51,20 @@ static const struct {
 	  "0 samples: all 3 processes ran for 30.0 ms, but not when samples were taken" },
 	/* unknown facts are not blamed */
 	{ { RATE, PID }, { .taken = 9, .filtered = 9 }, false, 0, 500, "0 samples" },
-	{ { RATE, PID, .comm = "init" },
+	{ { RATE, PID, .filter.comm = "init" },
 	  { .taken = 9, .filtered = 9 },
 	  true,
 	  99 * MS,
 	  500,
 	  "0 samples: all 9 that were taken are of idle CPUs or do not pass the filters (--comm)" },
 	/* names */
-	{ { RATE, .comm = "nobody" },
+	{ { RATE, .filter.comm = "nobody" },
 	  { .taken = 9, .filtered = 9 },
 	  false,
 	  0,
 	  500,
 	  "0 samples: no thread is called 'nobody' now" },
-	{ { RATE, .comm = "\033[31m" },
+	{ { RATE, .filter.comm = "\033[31m" },
 	  { .taken = 9, .filtered = 9 },
 	  false,
 	  0,
@@ -83,7 +83,7 @@ static const struct {
 	  0,
 	  500,
 	  "0 samples: all CPUs were idle (-I keeps their samples)" },
-	{ { OF_CPU(3), .cgroup_map = "/map" },
+	{ { OF_CPU(3), .groups.cgroup_map = "/map" },
 	  { .taken = 9, .filtered = 9, .idle = 8 },
 	  false,
 	  0,
@@ -98,7 +98,7 @@ static const struct {
 	  "0 samples: sampling lasted 19.0 ms, less than the 20.0 ms from one sample to the next" },
 	{ { RATE }, { 0 }, false, 0, 2000, "0 samples" },
 	{ { RATE }, { .taken = 4, .lost = 4 }, false, 0, 2000, "0 samples: 4 were lost" },
-	{ { RATE, .comm = "init" },
+	{ { RATE, .filter.comm = "init" },
 	  { .taken = 4, .lost = 3, .filtered = 1 },
 	  false,
 	  0,
@@ -193,7 +193,7 @@ START_TEST(test_causes)
 	const struct account total = { .stats = rows[_i].b, .sampled_ns = rows[_i].sampled_ms * MS };
 	char want[512], *text;
 
-	o.event = event_default();
+	o.sampling.event = event_default();
 	s.request = request_of(&o, &host);
 	snprintf(want, sizeof(want), "%s: %s\n", tool_name(o.tool), rows[_i].why);
 	text = explained(&o, &s, &total);
@@ -205,7 +205,7 @@ END_TEST
 
 START_TEST(test_event)
 {
-	struct options o = { RATE, PID, .event = event_find("page-faults") };
+	struct options o = { RATE, PID, .sampling.event = event_find("page-faults") };
 	struct session s = { .request = request_of(&o, &host), .ran_known = true, .ran_ns = 5 };
 	const struct account total = { .stats = { 0 } };
 	char *text = explained(&o, &s, &total);
@@ -230,7 +230,7 @@ END_TEST
 
 START_TEST(test_user_code)
 {
-	struct options o = { RATE, PID, .event = event_default() };
+	struct options o = { RATE, PID, .sampling.event = event_default() };
 	struct session s = { .request = request_of(&o, &host), .ran_known = true, .ran_ns = 50 * MS };
 	const struct account total = { .stats = { 0 } };
 	char *text;
@@ -245,7 +245,7 @@ END_TEST
 /* No process has such ids. */
 START_TEST(test_ended)
 {
-	struct options o = { RATE, PID, .event = event_default() };
+	struct options o = { RATE, PID, .sampling.event = event_default() };
 	struct session s = { .request = request_of(&o, &host) };
 	const struct account total = { .stats = { .taken = 9, .filtered = 9 } };
 	char *text;
@@ -270,7 +270,7 @@ static const struct {
 
 START_TEST(test_cgroup)
 {
-	struct options o = { RATE, .event = event_default(), .cgroup = top };
+	struct options o = { RATE, .sampling.event = event_default(), .groups.cgroup = top };
 	struct session s = { .request = request_of(&o, &host) };
 	const struct account total = { .stats = { .taken = 9, .filtered = 9 } };
 	char want[1024], why[512], *text;

@@ -217,15 +217,15 @@ static void try(const struct way *from, enum listed which, struct way_trial *out
 		.on_cpu = !kernel.off_cpu,
 		.off_cpu = kernel.off_cpu,
 		.cpu = -1,
-		.event = event_default(),
-		.freq_hz = 1,
+		.sampling.event = event_default(),
+		.sampling.freq_hz = 1,
 		.max_ns = UINT64_MAX,
 		.state_mask = -1,
-		.hash_entries = 1,
-		.stack_entries = 1,
+		.tables.counts = 1,
+		.tables.stacks = 1,
 		.pids = tasks ? &self : NULL,
 		.nr_pids = tasks,
-		.by_tid = tasks,
+		.filter.by_tid = tasks,
 	};
 	struct session *s = request_session(&options, &host);
 

@@ -111,9 +111,10 @@ static void put_rate(FILE *f, const struct options *o)
 	ck_assert_uint_eq(o->max_ns, UINT64_MAX);
 	ck_assert_int_eq(o->state_mask, -1);
 	ck_assert(!o->user_threads && !o->kernel_threads);
-	fprintf(f, o->period ? "period=%" PRIu64 : "freq=%" PRIu64, o->period ? o->period : o->freq_hz);
-	if (o->period && o->freq_hz)
-		fprintf(f, " freq=%" PRIu64, o->freq_hz);
+	fprintf(f, o->sampling.period ? "period=%" PRIu64 : "freq=%" PRIu64,
+		o->sampling.period ? o->sampling.period : o->sampling.freq_hz);
+	if (o->sampling.period && o->sampling.freq_hz)
+		fprintf(f, " freq=%" PRIu64, o->sampling.freq_hz);
 	fprintf(f, "%s", o->off_cpu ? " off-cpu" : "");
 }
 
@@ -145,21 +146,21 @@ static char *fields(const struct options *o)
 	if (o->action)
 		fprintf(f, " action=%d", o->action);
 	for (i = 0; i < o->nr_pids; i++)
-		fprintf(f, "%s%d", i ? "," : o->by_tid ? " tids=" : " pids=", o->pids[i]);
-	fprintf(f, "%s%s%s", o->user_only ? " user" : "", o->kernel_only ? " kernel" : "",
-		o->include_idle ? " idle" : "");
-	if (o->cgroup_map)
-		fprintf(f, " cgroupmap=%s", o->cgroup_map);
-	if (o->mntns_map)
-		fprintf(f, " mntnsmap=%s", o->mntns_map);
-	if (o->mntns_of)
-		fprintf(f, " mntns=%d", o->mntns_of);
-	if (o->comm)
-		fprintf(f, " comm=%s", o->comm);
+		fprintf(f, "%s%d", i ? "," : o->filter.by_tid ? " tids=" : " pids=", o->pids[i]);
+	fprintf(f, "%s%s%s", o->filter.no_kernel ? " user" : "", o->filter.no_user ? " kernel" : "",
+		o->filter.idle ? " idle" : "");
+	if (o->groups.cgroup_map)
+		fprintf(f, " cgroupmap=%s", o->groups.cgroup_map);
+	if (o->groups.mntns_map)
+		fprintf(f, " mntnsmap=%s", o->groups.mntns_map);
+	if (o->groups.mntns_of)
+		fprintf(f, " mntns=%d", o->groups.mntns_of);
+	if (o->filter.comm)
+		fprintf(f, " comm=%s", o->filter.comm);
 	if (o->cpu != -1)
 		fprintf(f, " cpu=%d", o->cpu);
-	if (o->event != event_default())
-		fprintf(f, " event=%s", o->event->name);
+	if (o->sampling.event != event_default())
+		fprintf(f, " event=%s", o->sampling.event->name);
 	else if (o->input && o->event_name)
 		fprintf(f, " name=%s", o->event_name);
 	if (o->duration || o->duration_ns)
@@ -182,10 +183,10 @@ static char *fields(const struct options *o)
 	fprintf(f, "%s%s", o->report.by_total ? " total" : "", o->report.absolute ? " absolute" : "");
 	if (o->backend)
 		fprintf(f, " backend=%s", o->backend);
-	if (o->hash_entries != 40960)
-		fprintf(f, " hash=%u", o->hash_entries);
-	if (o->stack_entries != 16384)
-		fprintf(f, " stack=%u", o->stack_entries);
+	if (o->tables.counts != 40960)
+		fprintf(f, " hash=%u", o->tables.counts);
+	if (o->tables.stacks != 16384)
+		fprintf(f, " stack=%u", o->tables.stacks);
 	if (o->unwind != UNWIND_AUTO)
 		fprintf(f, " unwind=%s", unwind_name(o->unwind));
 	if (o->dump_bytes)
@@ -1227,7 +1228,7 @@ START_TEST(test_no_name)
 	struct options o;
 
 	ck_assert_int_eq(options_parse(&o, TOOL_PROFILE, 0, argv, &host, NULL), 0);
-	ck_assert_uint_eq(o.freq_hz, 49);
+	ck_assert_uint_eq(o.sampling.freq_hz, 49);
 	options_release(&o);
 	ck_assert_int_eq(options_parse(&o, TOOL_OFFCPUTIME, 0, argv, &host, NULL), 0);
 	ck_assert_uint_eq(o.min_ns, 1000);

@@ -36,7 +36,7 @@ static void setup(void)
 	dir = unit_tmpdir();
 	ck_assert_int_ge(asprintf(&path, "%s/perf.data", dir), 0);
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .on_cpu = true, .cpu = -1, .input = path, .event = event_default() };
+	options = (struct options){ .on_cpu = true, .cpu = -1, .input = path, .sampling.event = event_default() };
 	err = (struct err){ 0 };
 	session = NULL;
 	begin_stream();
@@ -698,7 +698,7 @@ START_TEST(test_huge_cpus)
 	struct stats stats;
 	size_t i;
 
-	options.include_idle = true;
+	options.filter.idle = true;
 	put_event(A, "a");
 	put_comm(10, 10, 1, "ten", true);
 	for (i = 0; i < ARRAY_SIZE(cpus); i++) {
@@ -881,8 +881,8 @@ START_TEST(test_deferred)
 
 	options.pids = id ? &id : NULL;
 	options.nr_pids = !!id;
-	options.by_tid = deferred[_i].by_tid;
-	options.comm = deferred[_i].comm;
+	options.filter.by_tid = deferred[_i].by_tid;
+	options.filter.comm = deferred[_i].comm;
 	options.cpu = deferred[_i].cpu;
 	put_deferred_story();
 	stats = read_recording();

@@ -342,8 +342,7 @@ static void setup(void)
 	fake_list_cpus(dir, "online", "0-1");
 	options = (struct options){ .on_cpu = true,
 				    .cpu = -1,
-				    .event = event_default(),
-				    .freq_hz = 49,
+				    .sampling = { event_default(), 49, 0 },
 				    .dump_bytes = 16384,
 				    .unwind = UNWIND_BY_FP };
 	memset(&kernel, 0, sizeof(kernel));
@@ -1012,7 +1011,7 @@ START_TEST(test_missing_event)
 {
 	struct err err;
 
-	options.event = event_find(missing[_i].event);
+	options.sampling.event = event_find(missing[_i].event);
 	script.source = (struct fake_fault){ FAKE_OPEN, FAKE_ALWAYS, -ENOENT };
 	ck_assert_int_eq(open_run(ways(true, false), &err), -ENOENT);
 	ck_assert_str_eq(err.msg, missing[_i].says);
@@ -1375,7 +1374,7 @@ START_TEST(test_targets)
 		reports[i] = targets[row].report_ms;
 	options.pids = ids;
 	options.nr_pids = targets[row].nr;
-	options.by_tid = how == THREADS;
+	options.filter.by_tid = how == THREADS;
 	/* threads have no pidfd */
 	fake_pidfd_open = how == BY_PROC ? NULL : open_pidfd;
 	memcpy(moments, targets[row].moments, sizeof(targets[row].moments));
@@ -1671,7 +1670,7 @@ START_TEST(test_ahead)
 
 	left = ahead[_i].work;
 	done = 0;
-	options.user_only = ahead[_i].user_only;
+	options.filter.no_kernel = ahead[_i].user_only;
 	/* However often the ring is read. */
 	script.room = 60;
 	kernel.wakes = kernel.main_reads = true;

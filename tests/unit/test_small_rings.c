@@ -133,8 +133,7 @@ static void setup(void)
 	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &rl), 0);
 	options = (struct options){ .on_cpu = true,
 				    .cpu = -1,
-				    .event = event_default(),
-				    .freq_hz = 49,
+				    .sampling = { event_default(), 49, 0 },
 				    .backend = "perfring",
 				    .unwind = UNWIND_BY_FP,
 				    .dump_bytes = 16384 };

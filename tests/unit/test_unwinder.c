@@ -35,45 +35,45 @@ static const struct {
 	bool unwinds, proves;
 	const char *why;
 } choices[] = {
-	{ { .freq_hz = 49 }, "0-1", true, true, NULL },
-	{ { .freq_hz = 49, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
-	{ { .freq_hz = 49, .unwind = UNWIND_BY_FP }, "0-1", false, false, NULL },
-	{ { .freq_hz = 49, .kernel_only = true }, "0-1", false, false, NULL },
-	{ { .freq_hz = 49, .unwind = UNWIND_BY_RULES, .kernel_only = true }, "0-1", false, false, NULL },
-	{ { .freq_hz = 49, .user_only = true }, "0-1", true, true, NULL },
-	{ { .freq_hz = 49, .input = "perf.data" }, "0-1", false, false, NULL },
-	{ { .freq_hz = 49, .input = "perf.data", .unwind = UNWIND_BY_RULES }, "0-1", false, false, NULL },
+	{ { .sampling.freq_hz = 49 }, "0-1", true, true, NULL },
+	{ { .sampling.freq_hz = 49, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
+	{ { .sampling.freq_hz = 49, .unwind = UNWIND_BY_FP }, "0-1", false, false, NULL },
+	{ { .sampling.freq_hz = 49, .filter.no_user = true }, "0-1", false, false, NULL },
+	{ { .sampling.freq_hz = 49, .unwind = UNWIND_BY_RULES, .filter.no_user = true }, "0-1", false, false, NULL },
+	{ { .sampling.freq_hz = 49, .filter.no_kernel = true }, "0-1", true, true, NULL },
+	{ { .sampling.freq_hz = 49, .input = "perf.data" }, "0-1", false, false, NULL },
+	{ { .sampling.freq_hz = 49, .input = "perf.data", .unwind = UNWIND_BY_RULES }, "0-1", false, false, NULL },
 	/* Threads may leave their CPUs at any rate. */
-	{ { .freq_hz = 49, .off_cpu = true }, "0-1", false, false, NULL },
-	{ { .freq_hz = 49, .off_cpu = true, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
+	{ { .sampling.freq_hz = 49, .off_cpu = true }, "0-1", false, false, NULL },
+	{ { .sampling.freq_hz = 49, .off_cpu = true, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
 
 	/* 256 MiB a second are 16384 copies of 16 KiB. */
-	{ { .freq_hz = 8192 }, "0-1", true, true, NULL },
-	{ { .freq_hz = 8193 }, "0-1", false, false, BUDGET "256 MiB" },
-	{ { .freq_hz = 8193, .cpu = 1 }, "0-1", true, true, NULL },
-	{ { .freq_hz = 16385, .cpu = 1 }, "0-1", false, false, BUDGET "256 MiB" },
-	{ { .freq_hz = 8193, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
-	{ { .freq_hz = 8193, .unwind = UNWIND_BY_FP }, "0-1", false, false, NULL },
-	{ { .freq_hz = 8193, .dump_bytes = 8192 }, "0-1", true, true, NULL },
-	{ { .freq_hz = 2050, .dump_bytes = 65528 }, "0-1", false, false, BUDGET },
-	{ { .freq_hz = 99 }, "0-127", true, true, NULL },
-	{ { .freq_hz = 999 }, "0-127", false, false, BUDGET "1998 MiB" },
-	{ { .freq_hz = 999 }, "", true, true, NULL },
-	{ { .freq_hz = UINT64_MAX }, "0-127", false, false, BUDGET },
+	{ { .sampling.freq_hz = 8192 }, "0-1", true, true, NULL },
+	{ { .sampling.freq_hz = 8193 }, "0-1", false, false, BUDGET "256 MiB" },
+	{ { .sampling.freq_hz = 8193, .cpu = 1 }, "0-1", true, true, NULL },
+	{ { .sampling.freq_hz = 16385, .cpu = 1 }, "0-1", false, false, BUDGET "256 MiB" },
+	{ { .sampling.freq_hz = 8193, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
+	{ { .sampling.freq_hz = 8193, .unwind = UNWIND_BY_FP }, "0-1", false, false, NULL },
+	{ { .sampling.freq_hz = 8193, .dump_bytes = 8192 }, "0-1", true, true, NULL },
+	{ { .sampling.freq_hz = 2050, .dump_bytes = 65528 }, "0-1", false, false, BUDGET },
+	{ { .sampling.freq_hz = 99 }, "0-127", true, true, NULL },
+	{ { .sampling.freq_hz = 999 }, "0-127", false, false, BUDGET "1998 MiB" },
+	{ { .sampling.freq_hz = 999 }, "", true, true, NULL },
+	{ { .sampling.freq_hz = UINT64_MAX }, "0-127", false, false, BUDGET },
 
 	/* The period of a clock gives a rate; for other events the rate is unknown. */
-	{ { .period = 1000000 }, "0-1", true, true, NULL },
-	{ { .period = 200000 }, "0-1", true, true, NULL },
-	{ { .period = 50000 }, "0-1", false, false, BUDGET },
-	{ { .period = 1,
-	    .event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
+	{ { .sampling.period = 1000000 }, "0-1", true, true, NULL },
+	{ { .sampling.period = 200000 }, "0-1", true, true, NULL },
+	{ { .sampling.period = 50000 }, "0-1", false, false, BUDGET },
+	{ { .sampling.period = 1,
+	    .sampling.event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
 	  "0-1",
 	  false,
 	  false,
 	  PERIOD },
-	{ { .period = 1,
+	{ { .sampling.period = 1,
 	    .unwind = UNWIND_BY_RULES,
-	    .event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
+	    .sampling.event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
 	  "0-1",
 	  true,
 	  false,
@@ -86,7 +86,7 @@ static struct options options_of(const struct options *row)
 
 	o.on_cpu = true;
 	o.cpu = o.cpu ? o.cpu : -1;
-	o.event = o.event ? o.event : event_default();
+	o.sampling.event = o.sampling.event ? o.sampling.event : event_default();
 	return o;
 }
 
@@ -116,28 +116,28 @@ static const struct {
 	const char *cpus;
 	uint32_t dump;
 } sizes[] = {
-	{ { .freq_hz = 49 }, "0-1", 65528 },
-	{ { .freq_hz = 49, .unwind = UNWIND_BY_RULES }, "0-1", 65528 },
-	{ { .freq_hz = 512 }, "0-1", 65528 },
-	{ { .freq_hz = 513 }, "0-1", 32760 },
-	{ { .freq_hz = 1024 }, "0-1", 32760 },
-	{ { .freq_hz = 1025 }, "0-1", 16384 },
-	{ { .freq_hz = 8193, .unwind = UNWIND_BY_RULES }, "0-1", 16384 },
-	{ { .freq_hz = UINT64_MAX }, "0-1", 16384 },
-	{ { .freq_hz = 64 }, "0-63", 65528 },
-	{ { .freq_hz = 65 }, "0-63", 32760 },
-	{ { .freq_hz = 128 }, "0-63", 32760 },
-	{ { .freq_hz = 129 }, "0-63", 16384 },
-	{ { .freq_hz = 129, .cpu = 3 }, "0-63", 65528 },
-	{ { .period = 1000000 }, "0-1", 32760 },
-	{ { .freq_hz = 49, .off_cpu = true, .unwind = UNWIND_BY_RULES }, "0-1", 16384 },
-	{ { .period = 1,
+	{ { .sampling.freq_hz = 49 }, "0-1", 65528 },
+	{ { .sampling.freq_hz = 49, .unwind = UNWIND_BY_RULES }, "0-1", 65528 },
+	{ { .sampling.freq_hz = 512 }, "0-1", 65528 },
+	{ { .sampling.freq_hz = 513 }, "0-1", 32760 },
+	{ { .sampling.freq_hz = 1024 }, "0-1", 32760 },
+	{ { .sampling.freq_hz = 1025 }, "0-1", 16384 },
+	{ { .sampling.freq_hz = 8193, .unwind = UNWIND_BY_RULES }, "0-1", 16384 },
+	{ { .sampling.freq_hz = UINT64_MAX }, "0-1", 16384 },
+	{ { .sampling.freq_hz = 64 }, "0-63", 65528 },
+	{ { .sampling.freq_hz = 65 }, "0-63", 32760 },
+	{ { .sampling.freq_hz = 128 }, "0-63", 32760 },
+	{ { .sampling.freq_hz = 129 }, "0-63", 16384 },
+	{ { .sampling.freq_hz = 129, .cpu = 3 }, "0-63", 65528 },
+	{ { .sampling.period = 1000000 }, "0-1", 32760 },
+	{ { .sampling.freq_hz = 49, .off_cpu = true, .unwind = UNWIND_BY_RULES }, "0-1", 16384 },
+	{ { .sampling.period = 1,
 	    .unwind = UNWIND_BY_RULES,
-	    .event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
+	    .sampling.event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
 	  "0-1",
 	  16384 },
-	{ { .freq_hz = 49, .dump_bytes = 8 }, "0-1", 8 },
-	{ { .freq_hz = 8193, .dump_bytes = 65528, .unwind = UNWIND_BY_RULES }, "0-1", 65528 },
+	{ { .sampling.freq_hz = 49, .dump_bytes = 8 }, "0-1", 8 },
+	{ { .sampling.freq_hz = 8193, .dump_bytes = 65528, .unwind = UNWIND_BY_RULES }, "0-1", 65528 },
 };
 
 START_TEST(test_sizes)
@@ -173,7 +173,7 @@ static const struct {
 
 START_TEST(test_answer)
 {
-	struct options o = options_of(&(struct options){ .freq_hz = 49, .unwind = answers[_i].unwind });
+	struct options o = options_of(&(struct options){ .sampling.freq_hz = 49, .unwind = answers[_i].unwind });
 	bool unwinds = o.unwind != UNWIND_BY_FP;
 	struct err err;
 
