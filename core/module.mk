@@ -11,6 +11,7 @@ LIB_SRCS += \
 	core/cli/account.c \
 	core/cli/advice.c \
 	core/cli/agreement.c \
+	core/cli/backends.c \
 	core/cli/debug_package.c \
 	core/cli/empty.c \
 	core/cli/growth.c \

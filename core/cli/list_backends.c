@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/cli/backends.h"
 #include "core/cli/list_backends.h"
 
 #include "core/cli/options.h"

@@ -7,7 +7,7 @@
 #include "core/host/ids.h"
 #include "core/host/privileges.h"
 #include "core/report/forms.h"
-#include "core/session/ways.h"
+#include "core/cli/backends.h"
 #include "core/tasks/cgroup.h"
 #include "core/tasks/pinned.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/print_bpf.h"
 
-#include "core/session/ways.h"
+#include "core/cli/backends.h"
 
 void print_bpf(FILE *out, enum tool tool)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/cli/backends.h"
 #include "core/cli/request.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "core/cli/warnings.h"
 
 #include "core/base/printable.h"
+#include "core/cli/backends.h"
 #include "core/cli/messages.h"
 #include "core/events/event_rings.h"
 #include "core/host/host.h"

@@ -34,7 +34,7 @@ struct session {
 	struct used_namer namer;       /* set if the kernel is sampled and the namer could be opened */
 	struct recording recording;    /* if the source is not live; then there are no events */
 
-	const struct way *ways; /* the ways to choose from; see ways_here */
+	const struct way *ways; /* the ways to choose from */
 	const struct way *way;  /* the chosen way */
 	struct source_env env;  /* for @source and the counters in front of it */
 	struct source *source;

@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-const struct way ways_here[] = {
-	{ "bpf", &counter_bpf, &source_rings },
-	{ "perfring", NULL, &source_rings },
-	{ .name = NULL },
-};
-
-const struct way ways_recorded[] = {
-	{ .name = "recording", .source = &source_recording },
-	{ .name = NULL },
-};
-
 const struct way *way_at(const struct way *ways, unsigned int i)
 {
 	return ways[i].name ? &ways[i] : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ways to sample whole CPUs, in order of preference. */
+/* The ways to sample whole CPUs: a list in order of preference, which the command line gives to a session. */
 #ifndef CORE_SESSION_WAYS_H
 #define CORE_SESSION_WAYS_H
 
@@ -8,7 +8,7 @@
 #define WAY_BOTH "both" /* for --backend: a counter and the source count the same samples */
 
 /**
- * struct way - one way to sample.
+ * struct way - one way to sample. A list ends with a way without a name.
  * @name: as in --backend and --stats: stable
  * @counter: in front of the source; NULL: the source alone
  */
@@ -17,14 +17,6 @@ struct way {
 	const struct counter_ops *counter;
 	const struct source_ops *source;
 };
-
-/**
- * ways_here - the ways of this program. A list ends with a way without a name; a test may give a session another
- * list.
- */
-extern const struct way ways_here[];
-/** ways_recorded - the same for --input: there is one. */
-extern const struct way ways_recorded[];
 
 /** way_at() - the @i-th of @ways; NULL at the end. */
 const struct way *way_at(const struct way *ways, unsigned int i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/account.h"
+#include "core/cli/backends.h"
 #include "core/cli/request.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/advice.h"
+#include "core/cli/backends.h"
 #include "core/files/recorded.h"
 #include "core/symbols/perf_maps.h"
 #include "core/tasks/tasks.h"

@@ -3,6 +3,7 @@
  * Each way to sample is tried as for --list-backends, with the real rings, and a counter without a BPF program. This
  * program's own syscall() and ioctl() imitate the kernel; an event is a memfd.
  */
+#include "core/cli/backends.h"
 #include "core/cli/request.h"
 #include "core/host/kernel.h"
 #include "core/host/pidns.h"

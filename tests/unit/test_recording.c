@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs over recordings, from the bytes of a file to the rows and the statistics. */
 #include "backend-perfring/recording/perfdata.h"
+#include "core/cli/backends.h"
 #include "compat/perf_deferred.h"
 #include "core/cli/request.h"
 #include "core/session/open.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How user stacks are walked: by the options, and by the capabilities of the host. */
+#include "core/cli/backends.h"
 #include "core/cli/request.h"
 #include "core/session/unwinder.h"
 #include "tests/unit/unit.h"
