@@ -20,7 +20,10 @@ _Static_assert(LAYOUT_COMM_LEN == COMM_LEN, "a comm is the same on both sides");
 _Static_assert(BPF_GROUP_TID == (int)GROUP_TID, "parts of keys are numbered alike");
 _Static_assert(sizeof(struct bpf_count_key) == 32, "a hash key must not have padding");
 
-/* Processes that are known to be of the command, or not. The reader decides about others. */
+/*
+ * With a command: number of processes of which the program knows whether they descend from it. User space decides about
+ * others.
+ */
 #define TREE_ENTRIES 16384
 
 /* The first warning from libbpf since this was cleared: it has more details than errno. Used only while loading. */
@@ -282,7 +285,10 @@ static int fill_maps(struct counter *c)
 	return object_set(c, BPF_SET_NONE);
 }
 
-/* Find the offsets of the mount namespace. If the program may not read them, all tasks would seem to have none. */
+/*
+ * Find the offsets of the mount namespace. If the program may not read the kernel's memory, every task would seem to
+ * have no mount namespace.
+ */
 static int find_mntns(struct counter *c, struct err *err)
 {
 	struct cause why;
@@ -301,7 +307,10 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 	if (find_maps(c, err) || (filter_by_mntns(&c->env->request->filter) && find_mntns(c, err)))
 		return err->code;
 	c->here = pidns_here(&c->pidns);
-	/* Without these offsets, the reader finds the tasks whose ids the helper does not know. */
+	/*
+	 * If the offsets cannot be found, user space identifies the tasks of which bpf_get_ns_current_pid_tgid() does
+	 * not give the ids.
+	 */
 	if (c->here)
 		offsets_of_pidns(&c->config.pidns_at, &unused);
 	rc = size_maps(c);
@@ -318,8 +327,9 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 }
 
 /*
- * Before the events are enabled: reading the names of all threads then takes long on a large host. Without the events,
- * the mappings of a process are read later, and a process that is gone by then has no names.
+ * Call this before the perf events of the run are enabled: after that, user space first reads the names of all threads,
+ * and a process that is not reported may exit before its mappings are read. If the kernel refuses the events for these
+ * reports, the mappings are read later.
  */
 void object_watch_first(struct counter *c)
 {

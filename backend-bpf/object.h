@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code that both counters share: a BPF object with the maps of bpf/shared.h, of which one program is loaded, and
- * two sets of counts. User space reads one set while the program fills the other.
+ * The code that both counters share: a BPF object with the maps of bpf/shared.h, and two sets of counts. User space
+ * reads one set while the program fills the other. The program that fits the run is loaded, and dispatch() if it is
+ * used; the other programs are not.
  */
 #ifndef BACKEND_BPF_OBJECT_H
 #define BACKEND_BPF_OBJECT_H
@@ -30,7 +31,7 @@ struct tables {
 	struct proved proved;                  /* used for samples */
 };
 
-/** struct counter - the beginning of both counters; all 0 before object_init(). */
+/** struct counter - the first member of the structs of both counters; all 0 before object_init(). */
 struct counter {
 	const struct source_env *env;
 	struct bpf_object *bpf;      /* the skeleton owns it */
@@ -45,7 +46,7 @@ struct counter {
 	int cpus;                    /* CPUs that this kernel can have: values in an entry of a per-CPU map */
 	unsigned int depth;          /* addresses in an entry of a stack map */
 	uint64_t *frames[2];         /* a buffer for one such entry each: kernel, user */
-	bool here;                   /* this process is in a PID namespace, @pidns; ids are those of @pidns */
+	bool here;                   /* not in the initial PID namespace, but in @pidns; ids are those of @pidns */
 	struct pidns pidns;
 	struct bpf_config config;
 	struct stats stats[2]; /* for each set, when its interval has ended */
@@ -76,10 +77,11 @@ struct bpf_count_key object_nowhere(void);
 
 /**
  * object_load() - choose sizes and a program, load the program, and fill the maps. Nothing counts yet.
- * @bpf:     of the open skeleton; borrowed. `probe` and the maps that are not in bpf/shared.h have their sizes already,
- *           except counts and stacks
- * @program: its name for all tasks of the initial PID namespace; the names of its variants begin with it After success
- *           the caller may set more of @c->config, until object_set().
+ * @bpf:     of the open skeleton; borrowed. The caller has set the sizes of the map `probe`, and of all maps that are
+ *           not in bpf/shared.h, except those of the counts and stacks
+ * @program: the name of the variant without filters on cgroups and namespaces; other variants have a suffix
+ *
+ * After success the caller may set more of @c->config, until object_set().
  */
 int object_load(struct counter *c, struct bpf_object *bpf, const char *program, struct err *err);
 
@@ -111,8 +113,8 @@ int object_set(struct counter *c, uint32_t set);
 int object_change_set(struct counter *c, uint32_t set);
 
 /**
- * object_watch_first() - let the program report the processes that exist at their first sample, on the CPUs that are
- * online now. See counter_ops.first_fd.
+ * object_watch_first() - let the program report each process that exists now when it has its first sample on a CPU that
+ * is online now. See counter_ops.first_fd.
  */
 void object_watch_first(struct counter *c);
 
@@ -120,8 +122,8 @@ void object_watch_first(struct counter *c);
 int object_notes(struct counter *c, int cpu, int fd, struct err *err);
 
 /**
- * object_end() - end the interval sink.ended: count into sink.set from now on, or nowhere if both are the same. Add up
- * its statistics.
+ * object_end() - end the interval @c->env->sink->ended: count into the set sink->set from now on, or into none if both
+ * are equal. Add up the statistics of the interval.
  * @sum: a structure of @size bytes whose members are all __u64; the statistics are added to it
  * Return: 0 or -errno, described.
  */
@@ -133,7 +135,7 @@ int object_sum(const struct counter *c, unsigned int set, void *sum, size_t size
 /** object_count_fn - called for a count of sink.ended. Return: 0 or -errno. */
 typedef int (*object_count_fn)(struct counter *c, const struct bpf_count_key *key, const void *value);
 
-/** object_read() - call @fn for each count of sink.ended. Unlike object_take(), do not clear them. */
+/** object_read() - call @fn for each count of sink.ended. Unlike object_take(), it does not clear them. */
 int object_read(struct counter *c, object_count_fn fn, struct err *err);
 
 /**
@@ -150,7 +152,7 @@ int object_take(struct counter *c, object_count_fn fn, struct err *err);
  */
 int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_key *key, struct row_key *out);
 
-/** object_add_spills() - add the spills that object_end() has added up to @to. */
+/** object_add_spills() - add @spills, the sums from object_end(), to the members of @to. */
 void object_add_spills(const struct bpf_spills *spills, struct stats *to);
 
 /** object_first_fd(), object_read_first() - see counter_ops.first_fd, .read_first. */

@@ -36,7 +36,7 @@ bool sample_revive(struct applier *a, uint32_t ring, struct owner *o);
 /** sample_exited() - the same if the number @tid of the task is known, on any CPU. Return: false: no EXIT record. */
 bool sample_exited(const struct applier *a, pid_t tid, struct owner *o);
 
-/** sample_take_stacks() - take only the wanted sides, and no deeper than both backends can. */
+/** sample_take_stacks() - take only the wanted stacks, cut to the depth that the BPF backend has, too. */
 void sample_take_stacks(const struct source_env *env, struct sample *s);
 
 /**
@@ -66,7 +66,7 @@ bool sample_is_hidden(const struct applier *a, const struct sample *s, const str
  */
 struct row_key sample_key(const struct applier *a, const struct sample *s, const struct owner *o);
 
-/** sample_image() - the image that process @pid has in the key of a row; 0 with --backend=both. */
+/** sample_image() - tasks_image() of process @pid, for the key of a row; 0 with --backend=both. */
 uint32_t sample_image(const struct applier *a, pid_t pid);
 
 /** sample_hide_user() - drop the user stack of a task outside our pid namespace: we cannot read its mappings. */

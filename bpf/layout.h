@@ -96,7 +96,7 @@ struct bpf_config {
 
 	/* Only for programs that see switches: the wanted intervals off the CPU. */
 	__u64 min_ns, max_ns; /* limits of their length */
-	__u64 state_mask;     /* with @by_state: bits of the states in which a thread leaves; 0: it could still run */
+	__u64 state_mask;     /* with @by_state: only intervals that begin in one of these states; 0: could run */
 	__u64 could_run;      /* bits of the state of a thread that could still run */
 	__u64 dead;           /* bits of the state of a thread that never comes back */
 	__u32 by_state;
@@ -109,7 +109,7 @@ struct bpf_config {
 
 	__u32 has_shorts; /* 1: short stacks have a map of their own */
 	__u32 generation; /* 1: these are the larger tables of the second instance */
-	/* 1: samples of kernel code are not counted by proven stacks, see kernel_withholds_registers() */
+	/* 1: only samples of user code may use `proved`, see kernel_withholds_registers() */
 	__u64 proves_user;
 	__u64 group; /* BPF_GROUP_*: optional parts of the keys */
 };
@@ -140,8 +140,8 @@ enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID, BPF_BY_TREE };
 struct bpf_count_key {
 	__u32 pid; /* process (tgid) in the PID namespace; BPF_OUTSIDE */
 	/*
-	 * Entry of `stack_map_N`, or BPF_SHORT_STACK and an entry of `short_map_N`; or BPF_NO_STACK. Samples with other
-	 * failures of bpf_get_stackid() are never counted.
+	 * Entry of `stack_map_N`, or BPF_SHORT_STACK and an entry of `short_map_N`; or BPF_NO_STACK: there is no such
+	 * stack. If a stack cannot be stored, the sample is passed on, and has no entry here.
 	 */
 	__s32 kernel_stack, user_stack;
 	char comm[LAYOUT_COMM_LEN]; /* of the thread, zero padded */
@@ -155,8 +155,8 @@ struct bpf_count_key {
 /*
  * Key of `proved`. With a @user_stack (as in struct bpf_count_key), samples of the process with this stack need not be
  * unwound. The value is the __s32 that is stored as user_stack when they are counted: this stack, or a number from
- * BPF_LEAF_STACKS on, by which user space finds this stack with @top inserted after its leaf. With BPF_NO_STACK, the
- * process has such stacks: look them up.
+ * BPF_LEAF_STACKS on, by which user space finds this stack with @top inserted after its leaf. An entry
+ * with BPF_NO_STACK says that the process has proven stacks, so that the program must look up each stack.
  */
 struct bpf_proved_key {
 	__u32 set; /* N; 0 with BPF_NO_STACK */
@@ -212,8 +212,8 @@ enum {
 struct bpf_note {
 	__u32 set, verdict;
 	/*
-	 * The ids in the PID namespace; in the initial namespace a dying task has them, too. BPF_OUTSIDE.
-	 * BPF_UNNUMBERED: 0
+	 * The ids in the PID namespace, or BPF_OUTSIDE; 0 if @verdict is BPF_UNNUMBERED. In the initial namespace,
+	 * dying tasks have ids, too.
 	 */
 	__u32 pid, tid;
 	char comm[LAYOUT_COMM_LEN]; /* at the time of the sample */

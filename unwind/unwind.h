@@ -8,8 +8,8 @@
  * replace it.
  *
  * The unwinder leaves a frame by the call frame information of its file. For code without such rules it uses the
- * bytes of the code, if they are those of a signal trampoline or a PLT entry, else the frame pointer; for the next
- * frame it tries rules again.
+ * bytes of the code if arch_codes has them (signal trampolines, PLT entries, _init and others), else the frame pointer.
+ * For the next frame it tries rules again.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -85,15 +85,13 @@ enum unwind_end {
 	UNWIND_NR_ENDS,
 };
 
-/*
- * Set in an address behind the first that is not a return address, because a signal has interrupted the function there.
- */
+/* Set in an address other than the leaf's if a signal interrupted the function there: it is no return address. */
 #define UNWIND_EXACT (1ULL << 62)
 
 _Static_assert(UNWIND_EXACT >> ARCH_USER_BITS, "no process has memory there");
 
 /*
- * How a frame was left: bits. 0: by the rules of its file. The two unwinders may differ for all other bits
+ * How a frame was left: bits. 0: by the rules of its file. If any bit is set, libunwind may find another caller
  * (doc/unwinding.md).
  */
 #define UNWIND_LEFT_NO_RULES  1u  /* there are none for its code */
@@ -101,7 +99,7 @@ _Static_assert(UNWIND_EXACT >> ARCH_USER_BITS, "no process has memory there");
 #define UNWIND_LEFT_ENTRY     4u  /* by its bytes it is the entry of a PLT, or of a function like _init */
 #define UNWIND_LEFT_POPPED    8u  /* by a register that we assume to have been popped, see doc/unwinding.md */
 #define UNWIND_LEFT_NOT_ABOVE 16u /* the frame was not left: its caller's frame would not be above it */
-#define UNWIND_LEFT_GUESSED   32u /* by a stack pointer that is known because an earlier frame was left without rules */
+#define UNWIND_LEFT_GUESSED   32u /* by a stack pointer that may be wrong: an earlier frame was left without rules */
 #define UNWIND_LEFT_MADE      64u /* by rules of code that is in no file: see rules_of_code() */
 
 /**
@@ -120,7 +118,7 @@ enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_L
  * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if by its rules it has no caller; else 0
  * @unknown: the last frame could not be left because the value of a register is not known
  * @sp:      the stack pointer of the last frame
- * @by_fp:   with @unknown: it is the frame pointer, which was never known, and leads to the return address
+ * @by_fp:   with @unknown: the register is the frame pointer, known in no frame; the return address is found by it
  * @chain:   of all frames but the last
  */
 struct unwind_result {
@@ -165,9 +163,9 @@ bool unwind_function(const struct unwind_mappings *mappings, const struct unwind
 		     uint64_t *start);
 
 /**
- * unwind_called() - true if the return address @ip is behind a call.
- * Return: 1 and *@target, the address of a direct call, or 0; 0: it is not, or is not mapped; -ENOENT: its code is in
- * no file that can be read.
+ * unwind_called() - find the call before the return address @ip.
+ * @target: out: the function that it calls; 0: the call is indirect
+ * Return: 1: there is one; 0: there is none, or @ip is not mapped; -ENOENT: its code is in no file that can be read.
  */
 int unwind_called(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		  uint64_t *target);
@@ -178,7 +176,7 @@ int unwind_called(const struct unwind_mappings *mappings, const struct unwind_fi
  * Return: as arch_prologue_decode().
  */
 int unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,
-		       uint64_t *size);
+		      uint64_t *size);
 
 /**
  * unwind_keeps_fp() - true if the frame pointer leads from the frame at @ip to that of its caller. By the rules; code

@@ -29,7 +29,7 @@ struct perfdata_counts {
 	uint64_t bad_features;  /* parts of the header that do not fit into the file or into themselves */
 	uint64_t damaged;       /* places without the expected record; each also counts as one of bad_records */
 	uint64_t damaged_at;    /* offset in the file of the first of them */
-	const char *damaged_in; /* and the file in a directory that has it; "": the recording itself */
+	const char *damaged_in; /* if the recording is a directory: the file in it with this place; else "" */
 	uint64_t left_out;      /* bytes that were skipped there */
 	uint64_t missing;       /* bytes of records that are missing at the end of the file */
 	bool truncated;         /* it ends within a record, or before it should */
@@ -63,9 +63,9 @@ const struct perfdata_event *perfdata_event(const struct perfdata *pd, size_t i)
 
 /**
  * perfdata_event_of() - the event of @record, a record from perfdata_next().
- * Return: its number. The first event if there is no other. Also the first event for a record without a known id that
- * is not a sample (perf record makes up some at the start), and for samples without ids of several events, which look
- * alike. SIZE_MAX: a sample with an unknown id, or there is no event yet.
+ * Return: its number. The first event if there is no other, and for a record without a known id that is not a sample
+ * (perf record makes up some at the start). If the samples of several events have no ids, they cannot be told apart,
+ * and all count as the first event. SIZE_MAX: a sample with an unknown id, or there is no event yet.
  */
 size_t perfdata_event_of(const struct perfdata *pd, const struct perf_event_header *record);
 

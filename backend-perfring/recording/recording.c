@@ -21,11 +21,11 @@
 #include <sys/utsname.h>
 
 #define MAX_CPUS      65536         /* as in core/host/host.h; records of higher numbers count for CPU 0 */
-#define ROUND_BYTES   (256UL << 20) /* of a round that does not end, in a hostile file: its records may be late then */
+#define ROUND_BYTES   (256UL << 20) /* a round ends here, to limit memory; only hostile files have longer ones */
 #define DRAIN_RECORDS 65536
 #define PID_MAX       (4 << 20) /* PID_MAX_LIMIT of the kernel, include/linux/threads.h */
 #define CLOCKS_APART                                                                                                   \
-	(60 * NSEC_PER_SEC) /* perf record's default clock is another one than that of now_ns(), but begins with it */
+	(60 * NSEC_PER_SEC) /* perf record's default clock and that of now_ns() begin at boot, and drift apart */
 #define END_EARLY 2         /* seconds that the last write to the file may be before its last sample */
 #define END_LATE  60        /* and after it: perf record reads the build ids of files then */
 
@@ -35,10 +35,10 @@ struct source {
 	struct event_choice choice;
 	struct queue queue;
 	size_t nr_rings, cap_rings; /* of applier.rings: one for each CPU */
-	uint64_t lost_records;      /* by PERF_RECORD_LOST, */
-	uint64_t lost_samples;      /* and by PERF_RECORD_LOST_SAMPLES */
-	size_t nr_asked;            /* events that were checked for */
-	bool wants_build_ids;       /* attr.build_id */
+	uint64_t lost_records;      /* by PERF_RECORD_LOST */
+	uint64_t lost_samples;      /* by PERF_RECORD_LOST_SAMPLES */
+	size_t nr_asked;            /* events whose attr.build_id was looked at */
+	bool wants_build_ids;       /* one of them has attr.build_id */
 };
 
 /* ---- choice of the event */
@@ -126,7 +126,8 @@ static enum recorded_boot judge_boot(const struct source *b)
 /*
  * When the last sample was taken, in seconds of the wall clock. The clock of the samples counts from the boot, and the
  * file was last written when perf record ended. Only if both agree, the recording is certainly of this boot. They do
- * not agree for a copy that is newer than another boot of this host, or if the host was suspended since the recording.
+ * not agree if a recording of an earlier boot was copied since the host was booted again, or if the host was suspended
+ * since the recording.
  * Return: 0: not proved.
  */
 static int64_t time_of_end(const struct source *b)
@@ -260,7 +261,7 @@ static bool wants_build_ids(struct source *b)
 	return b->wants_build_ids;
 }
 
-/* @event: the event of the record; for records that perf record made up, the chosen event */
+/* @event: as from perfdata_event_of(), or the chosen event if there is none */
 static int decode_side_band(struct source *b, size_t event, struct incoming *in)
 {
 	const struct perf_event_header *record = (const void *)in->bytes;
@@ -422,7 +423,10 @@ static void note_ends(struct recording *r, const struct perfdata_counts *counts)
 	r->header_lost = counts->bad_features;
 }
 
-/* Fail without samples: the report would claim that there were none. @r: of a recording that was read to its end */
+/*
+ * Fail if no sample was read and the recording is damaged or incomplete: the report would claim that there were none.
+ * @r: of a recording that was read to its end
+ */
 static int check_samples(const struct source *b, const struct recording *r, struct err *err)
 {
 	const char *input = b->env->request->input.path;

@@ -63,8 +63,8 @@ static bool is_word(const char *path)
 }
 
 /*
- * Debian has the C library's debug file in a package beside it, not in the debug archive, and with another kind of
- * name.
+ * Debian's debug file of the C library is in libc6-dbg, a package of the main archive, not in a -dbgsym package of the
+ * debug archive.
  */
 static bool is_glibc(const char *path)
 {

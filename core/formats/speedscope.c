@@ -18,7 +18,7 @@
 
 /*
  * @interval: the current report; @profiles: number of profiles begun; @in_profile: one has begun and not ended
- * @weights:  of its rows, @total together
+ * @weights:  the values of the rows of the current report; @total: their sum
  */
 struct speedscope {
 	struct frame_table frames;
