@@ -64,8 +64,8 @@ const struct perfdata_event *perfdata_event(const struct perfdata *pd, size_t i)
 /**
  * perfdata_event_of() - the event of @record, a record from perfdata_next().
  * Return: its number. The first event if there is no other, and for a record without a known id that is not a sample
- * (perf record makes up some at the start). If the samples of several events have no ids, they cannot be told apart,
- * and all count as the first event. SIZE_MAX: a sample with an unknown id, or there is no event yet.
+ * (perf record makes up some at the start). If the samples of several events have no ids, they look alike, and all
+ * count as the first event. SIZE_MAX: a sample with an unknown id, or there is no event yet.
  */
 size_t perfdata_event_of(const struct perfdata *pd, const struct perf_event_header *record);
 
