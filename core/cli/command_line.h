@@ -63,7 +63,7 @@ struct options {
 	char *const *command;   /* a command to run and sample, with its arguments, then NULL; NULL: none */
 	/*
 	 * --input, "-": stdin; NULL: take samples. With it, processes and CPUs in options are not checked on this host.
-	 * The first file; in a session, the session's own
+	 * The first file; in the options of one recording, that recording
 	 */
 	const char *input;
 	const char *input_copy; /* path at which to read @input instead; NULL: @input itself */

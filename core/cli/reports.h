@@ -15,7 +15,7 @@
 
 /**
  * struct reports - the state of a run until its last report is written. The caller sets the first members.
- * @run: the options of @session: as @options, but for one recording of several
+ * @run: the options with which @session was made: @options, or a recording's own copy
  * @session, @symbols: of the run or recording being counted or read
  * @before:  this is the report with which the next one is compared
  * @more:    more files belong to the same report

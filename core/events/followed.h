@@ -18,7 +18,7 @@ struct events;
 struct followed;
 
 /**
- * followed_new() - select the threads that the options and the command of @ev name. Does not look them up yet. NULL: no
+ * followed_new() - select the threads that the filter and the command of @ev name. Does not look them up yet. NULL: no
  * memory.
  */
 struct followed *followed_new(const struct events *ev);
