@@ -17,9 +17,8 @@
 #define DUMP_WAKEUP_BYTES (128 << 10)
 #define DUMPS_WANTED      8 /* copies that a ring has room for */
 #define DUMPS_MIN         4 /* if locked memory is limited, copies get smaller until so many fit */
-#define STALLS_PER_SECOND                                                                                              \
-	2 /* rings survive half a second without a reader, even if all copies have the largest size                    \
-	   */
+/* Rings survive half a second without a reader, even if all copies have the largest size. */
+#define STALLS_PER_SECOND 2
 
 /* A ring without task and mapping records need not be read before a part of it is full: one in so many. */
 #define WAKEUP_SHARE 4

@@ -139,7 +139,6 @@ static void raise_descriptors(void)
 struct session *session_new(const struct request *request, const struct way *ways)
 {
 	const struct host *host = request->host;
-
 	struct session *s = calloc(1, sizeof(*s));
 
 	if (!s)
