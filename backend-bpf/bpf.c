@@ -335,6 +335,7 @@ const struct counter_ops counter_bpf = {
 	.stop = bpf_stop,
 	.end = bpf_end,
 	.take = bpf_take,
+	.watch_first = object_watch_first,
 	.first_fd = object_first_fd,
 	.read_first = object_read_first,
 	.pids = bpf_pids,

@@ -321,16 +321,10 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 	if (rc)
 		return object_refused(err, rc, "the kernel refuses the BPF object");
 	rc = fill_maps(c);
-	if (!rc)
-		object_watch_first(c);
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }
 
-/*
- * Call this before the perf events of the run are enabled: after that, user space first reads the names of all threads,
- * and a process that is not reported may exit before its mappings are read. If the kernel refuses the events for these
- * reports, the mappings are read later.
- */
+/* If the kernel refuses the events for these reports, mappings are read later, and those of some processes not at all. */
 void object_watch_first(struct counter *c)
 {
 	const struct request *r = c->env->request;

@@ -114,7 +114,7 @@ int object_change_set(struct counter *c, uint32_t set);
 
 /**
  * object_watch_first() - let the program report each process that exists now when it has its first sample on a CPU that
- * is online now. See counter_ops.first_fd.
+ * is online now. See counter_ops.watch_first.
  */
 void object_watch_first(struct counter *c);
 

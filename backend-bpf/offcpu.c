@@ -418,6 +418,7 @@ const struct counter_ops counter_bpf_switches = {
 	.end = switches_end,
 	.take = switches_take,
 	.so_far = switches_so_far,
+	.watch_first = object_watch_first,
 	.first_fd = object_first_fd,
 	.read_first = object_read_first,
 	.pids = object_pids,

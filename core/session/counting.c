@@ -93,9 +93,13 @@ int counting_detach(struct session *s, size_t place, struct err *err)
 
 int counting_start(struct session *s, struct err *err)
 {
-	size_t i = s->env.nr_counters;
-	int rc = s->env.source->start ? s->env.source->start(s->source, err) : 0;
+	size_t i;
+	int rc;
 
+	for (i = 0; i < s->env.nr_counters; i++)
+		if (s->env.counters[i].ops->watch_first)
+			s->env.counters[i].ops->watch_first(s->env.counters[i].state);
+	rc = s->env.source->start ? s->env.source->start(s->source, err) : 0;
 	while (!rc && i-- > 0)
 		if (s->env.counters[i].ops->start)
 			rc = s->env.counters[i].ops->start(s->env.counters[i].state, err);

@@ -64,6 +64,13 @@ struct counter_ops {
 	int (*take)(struct counter *c, struct err *err);
 
 	/*
+	 * The events have just been enabled, and all rings are mapped, which come first where locked memory is limited.
+	 * Begin to report processes that exist now: see first_fd. Called before start() of the source, which takes long on
+	 * a large host. Optional.
+	 */
+	void (*watch_first)(struct counter *c);
+
+	/*
 	 * A descriptor that is readable when a process that existed before the run has its first sample or interval;
 	 * -1: there is none. Optional.
 	 */
