@@ -25,8 +25,8 @@ static const char *does(enum tool tool, const struct listed *l)
 		  "adds up the time off the CPU of all threads in the kernel" },
 		{ "reads the perf rings of all CPUs and counts in user space",
 		  "reads the perf rings of all CPUs and adds up in user space" },
-		{ "reads the perf rings of this user's threads: all, or those of a command, -p or -L",
-		  "reads the perf rings of this user's threads: all, or those of a command, -p or -t" },
+		{ "reads the perf rings of this user's threads; a command, -p or -L selects some",
+		  "reads the perf rings of this user's threads; a command, -p or -t selects some" },
 	};
 
 	return all[l->tasks ? 2 : !l->way->counter][tool];
