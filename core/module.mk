@@ -97,6 +97,7 @@ LIB_SRCS += \
 	core/host/priority.c \
 	core/host/privileges.c \
 	core/host/signals.c \
+	core/host/starved.c \
 	core/report/both.c \
 	core/report/diff.c \
 	core/report/entry.c \

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/warnings.h"
 
+#include "core/base/clock.h"
 #include "core/base/printable.h"
+#include "core/base/saturate.h"
 #include "core/cli/backends.h"
 #include "core/cli/messages.h"
 #include "core/events/event_rings.h"
 #include "core/host/host.h"
 #include "core/host/kernel.h"
+#include "core/host/starved.h"
 #include "core/tasks/cgroup.h"
 
 #include <errno.h>
@@ -114,6 +117,18 @@ static void warn_of_recording(const struct recording *r, const char *name)
 			warning, name);
 }
 
+/* The report of a live run should come at most so long after the sampling. */
+#define LATE_NS (5 * NSEC_PER_SEC)
+
+static void warn_of_late_report(const struct options *o, const struct session *s)
+{
+	uint64_t late_ns = sub_or_0(now_ns(), s->sink.stopped_ns);
+	struct err why;
+
+	if (!o->input && late_ns > LATE_NS && host_starved(s->request.host, late_ns, &why))
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
+}
+
 void warn_of_run(const struct options *o, const struct session *s, const struct symbols *symbols,
 		 const struct account *total)
 {
@@ -122,6 +137,7 @@ void warn_of_run(const struct options *o, const struct session *s, const struct 
 
 	warn_of_bug(o, total->unaccounted.samples, "samples");
 	warn_of_bug(o, total->unaccounted.intervals, "intervals");
+	warn_of_late_report(o, s);
 	if (account_shortfall(total, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (!o->input && session_command_shortfall(s, &total->stats, &total->shortfall, &why))
