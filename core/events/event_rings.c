@@ -132,17 +132,6 @@ uint64_t events_sample_rate(const struct sampling *s, const struct event_type *e
 	return s->period && event_is_clock(event) ? NSEC_PER_SEC / events_period_ns(s) : 0;
 }
 
-uint64_t events_drain_ns(const struct events *ev, uint64_t at_least, uint64_t at_most)
-{
-	uint64_t rate = known_rate(ev), records, ns;
-
-	if (!ev->request->unwinds || !rate)
-		return at_most;
-	records = ev->attr.wakeup_watermark / 2 / events_largest_record(ev, ev->attr.sample_stack_user);
-	ns = (records ? records : 1) * NSEC_PER_SEC / rate;
-	return ns < at_least ? at_least : ns < at_most ? ns : at_most;
-}
-
 void rings_choose(struct events *ev, size_t cpus)
 {
 	const struct ring_needs needs = {

@@ -29,12 +29,6 @@ struct ring_sizes events_ring_sizes(const struct events *ev);
 /** events_period_ns() - the time that one sample of a clock event stands for. */
 uint64_t events_period_ns(const struct sampling *s);
 
-/**
- * events_drain_ns() - how often to read the rings, so that at the rate of this run they stay below the level that wakes
- * the ring thread: the data that this thread moves is copied twice. Between @at_least and @at_most.
- */
-uint64_t events_drain_ns(const struct events *ev, uint64_t at_least, uint64_t at_most);
-
 /** events_sample_rate() - samples of @event per second on each CPU, as @s asks for; 0: not known. */
 uint64_t events_sample_rate(const struct sampling *s, const struct event_type *event);
 

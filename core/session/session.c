@@ -244,7 +244,7 @@ static void report_progress(struct session *s)
 
 static int timeout_ms(const struct session *s, uint64_t now, uint64_t until)
 {
-	uint64_t wait = sub_or_0(until, now), often = now < s->hurry_until ? HURRY_NS : s->drain_ns;
+	uint64_t wait = sub_or_0(until, now), often = now < s->hurry_until ? HURRY_NS : DRAIN_NS;
 
 	if (wait > often)
 		wait = often;
@@ -522,7 +522,6 @@ static int begin(struct session *s, struct err *err)
 	stop_in_time(s);
 	s->cpus_at = s->ahead_at = s->sink.began_ns + DRAIN_NS;
 	s->progress_at = s->sink.began_ns + PROGRESS_NS;
-	s->drain_ns = events_drain_ns(&s->events, HURRY_NS, DRAIN_NS);
 	/* Only samples show processes that existed before: their mappings have to be read soon, while they live. */
 	s->hurry_until = s->sink.began_ns + CALM_NS;
 	events_begin(&s->events, s->sink.began_ns);

@@ -56,7 +56,6 @@ struct session {
 	void *progress_ctx;
 	uint64_t progress_at;
 	uint64_t stopped_ns;        /* when the ring thread ended the sampling; 0: it has not */
-	uint64_t drain_ns;          /* the rings are read at least that often */
 	uint64_t hurry_until;       /* until then the rings are read more often, see look_closer() */
 	uint64_t cpus_at;           /* when to look next which CPUs are online */
 
