@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIDS_IN_WORD 64
-#define RING_PAGES   1 /* for some 100 processes before any is read */
+#define RING_PAGES 1 /* for some 100 processes before any is read */
 
 struct first_samples {
 	struct perf_buffer *events;
@@ -18,11 +17,6 @@ struct first_samples {
 	void (*fn)(void *ctx, pid_t pid); /* with @ctx, during first_read() */
 	void *ctx;
 };
-
-uint32_t first_words(const struct host *h)
-{
-	return proc_pid_max(h) / PIDS_IN_WORD + 1;
-}
 
 static void take(void *ctx, int cpu, void *data, __u32 size)
 {
@@ -74,26 +68,21 @@ static void write_word(const struct filling *f)
 static int add_pid(void *ctx, pid_t pid)
 {
 	struct filling *f = ctx;
-	__u32 word = (__u32)pid / PIDS_IN_WORD;
+	__u32 word = proc_word(pid);
 
 	if (word != f->word) {
 		write_word(f);
 		*f = (struct filling){ f->fd, word, 0 };
 	}
-	f->bits |= 1ULL << (__u32)pid % PIDS_IN_WORD;
+	f->bits |= proc_bit(pid);
 	return 0;
 }
 
 void first_begin(struct first_samples *s, const struct host *h, const struct filter *filter)
 {
 	struct filling f = { s->unseen, 0, 0 };
-	size_t i;
 
-	if (filter->nr && !filter->by_tid)
-		for (i = 0; i < filter->nr; i++)
-			add_pid(&f, filter->ids[i]);
-	else
-		proc_pids(h, add_pid, &f);
+	filter_pids(filter, h, add_pid, &f);
 	write_word(&f);
 }
 

@@ -13,9 +13,6 @@ struct filter;
 struct first_samples;
 struct host;
 
-/** first_words() - entries of the map `unseen` for this host, one for 64 process ids. */
-uint32_t first_words(const struct host *h);
-
 /**
  * first_new() - open the events of the map `first` on all CPUs that are online.
  * @first, @unseen: descriptors of the maps; not owned

@@ -9,6 +9,7 @@
 #include "core/host/pidns.h"
 #include "core/tasks/cgroup.h"
 #include "core/tasks/pinned.h"
+#include "core/tasks/proc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -193,7 +194,7 @@ static int size_maps(struct counter *c)
 	if (!rc)
 		rc = bpf_map__set_max_entries(c->maps.first, highest_cpu(c->env) + 1);
 	if (!rc)
-		rc = bpf_map__set_max_entries(c->maps.unseen, request_wants_first(r) ? first_words(r->host) : 1);
+		rc = bpf_map__set_max_entries(c->maps.unseen, request_wants_first(r) ? proc_pid_words(r->host) : 1);
 	if (!rc)
 		rc = size_set(c, 0);
 	return rc ? rc : size_set(c, 1);

@@ -4,11 +4,10 @@
 
 #include <stdlib.h>
 
-#define PIDS_IN_WORD 64
-#define FOUND_MAX    64 /* processes between two calls of the reader; a power of two */
+#define FOUND_MAX 64 /* processes between two calls of the reader; a power of two */
 
 struct unseen {
-	uint32_t pid_max;
+	uint32_t nr_words;
 	uint64_t *bits; /* by process id; changed by both threads, as is @nr_left */
 	size_t nr_left; /* bits that are set; one more until unseen_begin() has set all */
 	/* Between the two threads: @nr_put of them were found, and the reader has taken @nr_taken. */
@@ -23,8 +22,8 @@ struct unseen *unseen_new(const struct host *h)
 	if (!u)
 		return NULL;
 	u->nr_left = 1;
-	u->pid_max = proc_pid_max(h);
-	u->bits = calloc(u->pid_max / PIDS_IN_WORD + 1, sizeof(*u->bits));
+	u->nr_words = proc_pid_words(h);
+	u->bits = calloc(u->nr_words, sizeof(*u->bits));
 	if (u->bits)
 		return u;
 	free(u);
@@ -39,44 +38,37 @@ void unseen_delete(struct unseen *u)
 	free(u);
 }
 
-static uint64_t bit_of(pid_t pid)
+/* NULL: no process can have the id. */
+static uint64_t *word_of(const struct unseen *u, pid_t pid)
 {
-	return 1ULL << (uint32_t)pid % PIDS_IN_WORD;
+	return pid > 0 && proc_word(pid) < u->nr_words ? &u->bits[proc_word(pid)] : NULL;
 }
 
 static int add_pid(void *ctx, pid_t pid)
 {
 	struct unseen *u = ctx;
+	uint64_t *word = word_of(u, pid);
 
-	if (pid <= 0 || (uint32_t)pid > u->pid_max)
+	if (!word)
 		return 0;
 	__atomic_fetch_add(&u->nr_left, 1, __ATOMIC_RELAXED);
-	if (__atomic_fetch_or(&u->bits[(uint32_t)pid / PIDS_IN_WORD], bit_of(pid), __ATOMIC_RELAXED) & bit_of(pid))
+	if (__atomic_fetch_or(word, proc_bit(pid), __ATOMIC_RELAXED) & proc_bit(pid))
 		__atomic_fetch_sub(&u->nr_left, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
 void unseen_begin(struct unseen *u, const struct host *h, const struct filter *filter)
 {
-	size_t i;
-
-	if (filter->nr && !filter->by_tid)
-		for (i = 0; i < filter->nr; i++)
-			add_pid(u, filter->ids[i]);
-	else
-		proc_pids(h, add_pid, u);
+	filter_pids(filter, h, add_pid, u);
 	__atomic_fetch_sub(&u->nr_left, 1, __ATOMIC_RELAXED);
 }
 
 bool unseen_take(struct unseen *u, pid_t pid)
 {
-	uint64_t *word;
+	uint64_t *word = u ? word_of(u, pid) : NULL;
 
-	if (!u || pid <= 0 || (uint32_t)pid > u->pid_max)
-		return false;
-	word = &u->bits[(uint32_t)pid / PIDS_IN_WORD];
-	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit_of(pid)) ||
-	    !(__atomic_fetch_and(word, ~bit_of(pid), __ATOMIC_RELAXED) & bit_of(pid)))
+	if (!word || !(__atomic_load_n(word, __ATOMIC_RELAXED) & proc_bit(pid)) ||
+	    !(__atomic_fetch_and(word, ~proc_bit(pid), __ATOMIC_RELAXED) & proc_bit(pid)))
 		return false;
 	__atomic_fetch_sub(&u->nr_left, 1, __ATOMIC_RELAXED);
 	return true;

@@ -6,6 +6,7 @@
 #include "core/tasks/comm.h"
 #include "core/tasks/descendants.h"
 #include "core/tasks/pinned.h"
+#include "core/tasks/proc.h"
 
 #include <string.h>
 
@@ -18,6 +19,18 @@ bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm
 	if (f->tree && !descendants_has(f->tree, pid))
 		return false;
 	return !f->comm || !strncmp(f->comm, comm, COMM_LEN);
+}
+
+int filter_pids(const struct filter *f, const struct host *h, int (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	size_t i;
+	int rc = 0;
+
+	if (!f->nr || f->by_tid)
+		return proc_pids(h, fn, ctx);
+	for (i = 0; i < f->nr && !rc; i++)
+		rc = fn(ctx, f->ids[i]);
+	return rc;
 }
 
 bool filter_match_cpu(const struct filter *f, uint32_t cpu)

@@ -12,6 +12,7 @@
 
 struct cgroup;
 struct descendants;
+struct host;
 struct pinned;
 
 /**
@@ -45,6 +46,12 @@ struct filter {
  * for cgroups and mount namespaces.
  */
 bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm);
+
+/**
+ * filter_pids() - call @fn for every process that exists and whose samples may pass, or for every id of the filter, until
+ * it returns non-zero. Return: that; 0; -errno.
+ */
+int filter_pids(const struct filter *f, const struct host *h, int (*fn)(void *ctx, pid_t pid), void *ctx);
 
 /** filter_match_cpu() - true if an event on @cpu passes. */
 bool filter_match_cpu(const struct filter *f, uint32_t cpu);

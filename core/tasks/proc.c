@@ -434,12 +434,13 @@ static int see_process(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid
 	return list_threads(h, pid, one ? pid : 0, fn, ctx);
 }
 
-uint32_t proc_pid_max(const struct host *h)
+uint32_t proc_pid_words(const struct host *h)
 {
 	long long max;
 
-	return host_setting(h, "kernel/pid_max", &max) || max < 1 || max > PID_MAX_LIMIT ? PID_MAX_LIMIT
-											 : (uint32_t)max;
+	if (host_setting(h, "kernel/pid_max", &max) || max < 1 || max > PID_MAX_LIMIT)
+		max = PID_MAX_LIMIT;
+	return proc_word((pid_t)max) + 1;
 }
 
 int proc_pids(const struct host *h, int (*fn)(void *ctx, pid_t pid), void *ctx)
