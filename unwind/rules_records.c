@@ -2,6 +2,7 @@
 #include "unwind/rules_records.h"
 
 #include "core/base/faults.h"
+#include "core/base/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -233,21 +234,15 @@ static int make_index(struct records *rs)
 
 int records_search(struct records *rs, uint64_t addr, uint64_t *at)
 {
-	size_t lo = 0, hi, mid;
+	size_t i;
 
 	if (!rs->indexed)
 		rs->index_rc = make_index(rs);
 	rs->indexed = true;
-	for (hi = rs->nr_index; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (rs->index[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	i = first_above(rs->index, rs->nr_index, start, addr);
+	if (!i)
 		return rs->index_rc;
-	*at = rs->index[lo - 1].at;
+	*at = rs->index[i - 1].at;
 	return 1;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/base/faults.h"
 #include "core/base/grow.h"
+#include "core/base/search.h"
 #include "core/files/alias.h"
 
 #include <errno.h>
@@ -262,17 +263,9 @@ int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names
 
 const struct elf_span *elf_spans_last(const struct elf_spans *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->nr;
+	size_t i = first_above(s->v, s->nr, start, addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? &s->v[lo - 1] : NULL;
+	return i ? &s->v[i - 1] : NULL;
 }
 
 const struct elf_span *elf_spans_find(const struct elf_spans *s, uint64_t addr)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/code_ranges.h"
 
+#include "core/base/search.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -123,18 +125,9 @@ void code_ranges_release(struct code_ranges *r)
 
 const struct code_range *code_ranges_find(const struct code_ranges *r, uint64_t addr)
 {
-	size_t lo = 0, hi = r->nr_spans;
+	size_t i = first_above(r->spans, r->nr_spans, start, addr);
 
-	/* The first span that begins above @addr. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->spans[mid].start > addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo && r->spans[lo - 1].range != NO_RANGE ? &r->ranges[r->spans[lo - 1].range] : NULL;
+	return i && r->spans[i - 1].range != NO_RANGE ? &r->ranges[r->spans[i - 1].range] : NULL;
 }
 
 size_t code_ranges_memory(const struct code_ranges *r)

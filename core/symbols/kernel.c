@@ -4,6 +4,7 @@
 #include "core/base/err.h"
 #include "core/base/faults.h"
 #include "core/base/grow.h"
+#include "core/base/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -427,23 +428,16 @@ static bool covers(const struct kernel_symbols *ks, size_t i, uint64_t addr)
 
 bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct kernel_symbol *out)
 {
-	size_t lo = 0, hi = ks->nr;
 	const struct ksym *s;
+	size_t i;
 
 	if (!ks->finished || !kernel_address(addr))
 		return false;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (ks->syms[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	i = first_above(ks->syms, ks->nr, addr, addr);
+	if (!i)
 		return false;
-	s = &ks->syms[lo - 1];
-	if (s->is_end || !covers(ks, lo - 1, addr))
+	s = &ks->syms[i - 1];
+	if (s->is_end || !covers(ks, i - 1, addr))
 		return false;
 	out->name = ks->names + s->name;
 	out->module = module_of(ks, s->name);

@@ -3,6 +3,7 @@
 
 #include "core/base/begins.h"
 #include "core/base/grow.h"
+#include "core/base/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -102,17 +103,7 @@ static bool is_name(const char *name)
 /* The first span that ends above @addr; nr_spans: none. */
 static size_t span_from(const struct kernel_ranges *kr, uint64_t addr)
 {
-	size_t lo = 0, hi = kr->nr_spans;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (kr->spans[mid].end > addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return first_above(kr->spans, kr->nr_spans, end, addr);
 }
 
 /* The range whose code is at @addr now; NULL: there is no record of it. */

@@ -2,6 +2,7 @@
 #include "core/symbols/lines_dwarf.h"
 
 #include "core/base/grow.h"
+#include "core/base/search.h"
 #include "core/symbols/lines_sections.h"
 
 #include <dwarf.h>
@@ -83,18 +84,11 @@ static void sort_ranges(struct ranges *r)
 /* The innermost range that has @addr. */
 static struct range *find_range(const struct ranges *r, uint64_t addr)
 {
-	size_t low = 0, high = r->nr, mid, looked;
+	size_t i = first_above(r->v, r->nr, start, addr), looked;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (r->v[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (looked = 0; low-- > 0 && looked < OVERLAP_MAX; looked++)
-		if (addr < r->v[low].end)
-			return &r->v[low];
+	for (looked = 0; i-- > 0 && looked < OVERLAP_MAX; looked++)
+		if (addr < r->v[i].end)
+			return &r->v[i];
 	return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "core/tasks/maps.h"
 
 #include "core/base/hash.h"
+#include "core/base/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -67,26 +68,10 @@ static int make_own(struct maps **m, size_t room)
 	return 0;
 }
 
-/* Index of the first mapping that ends above @addr. */
-static size_t first_above(const struct maps *m, uint64_t addr)
-{
-	size_t lo = 0, hi = m->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->v[mid].end > addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
-}
-
 /* The mappings [@from, @to) overlap @what. */
 static void find_overlap(const struct maps *m, const struct mapping *what, size_t *from, size_t *to)
 {
-	*from = first_above(m, what->start);
+	*from = first_above(m->v, m->nr, end, what->start);
 	for (*to = *from; *to < m->nr && m->v[*to].start < what->end; ++*to)
 		;
 }
@@ -123,7 +108,7 @@ int maps_insert(struct maps **m, const struct mapping *what)
 	find_overlap(own, what, &from, &to);
 	/* There is no room for the new mapping: drop the old ones there, which would be wrong now. */
 	if (rc == -E2BIG && own->refs == 1 && from < to)
-		replace(own, from, to, put, 0);
+		replace(own, from, to, what, 0);
 	if (rc)
 		return rc;
 	/* Keep the part of the first one before @what, and the part of the last one behind it. */
@@ -164,7 +149,7 @@ bool maps_equal(const struct maps *a, const struct maps *b)
 
 const struct mapping *maps_overlapped(const struct maps *m, uint64_t start, uint64_t end)
 {
-	size_t i = first_above(m, start);
+	size_t i = first_above(m->v, m->nr, end, start);
 
 	while (i < m->nr && m->v[i].start < end && !mapped_file_has_path(m->v[i].file))
 		i++;
@@ -173,7 +158,7 @@ const struct mapping *maps_overlapped(const struct maps *m, uint64_t start, uint
 
 const struct mapping *maps_find(const struct maps *m, uint64_t addr)
 {
-	size_t i = first_above(m, addr);
+	size_t i = first_above(m->v, m->nr, end, addr);
 
 	return i < m->nr && m->v[i].start <= addr ? &m->v[i] : NULL;
 }
