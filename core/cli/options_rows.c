@@ -527,7 +527,7 @@ OPT_ROW(opt_unwind, 0, "unwind", "auto|fp|dwarf|libunwind|both", "how user stack
 	.set = set_unwind, .group = OPT_HOW, .brief = true);
 OPT_ROW(opt_print_bpf, 0, "ebpf", NULL, "print the BPF program's source and exit", .set = opt_set_action,
 	.action = ACTION_PRINT_BPF, .group = OPT_DIAGNOSIS);
-OPT_ROW(opt_list_backends, 0, "list-backends", NULL, "what this host permits, why not more, and what helps",
+OPT_ROW(opt_list_backends, 0, "list-backends", NULL, "show for each backend whether it works here, and the cause",
 	.set = opt_set_action, .action = ACTION_LIST_BACKENDS, .group = OPT_DIAGNOSIS);
 OPT_ROW(opt_dump_size, 0, "stack-dump-size", "BYTES",
 	"stack copied with each sample, to unwind it (default: by the rate)", .set = set_dump_size, .live = true,
