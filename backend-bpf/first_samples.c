@@ -6,6 +6,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,18 +31,22 @@ static void take(void *ctx, int cpu, void *data, __u32 size)
 	s->fn(s->ctx, (pid_t)pid);
 }
 
-struct first_samples *first_new(int first, int unseen)
+int first_new(int first, int unseen, struct first_samples **out)
 {
 	struct first_samples *s = calloc(1, sizeof(*s));
+	int rc = -ENOMEM;
 
+	*out = s;
 	if (!s)
-		return NULL;
+		return rc;
 	s->unseen = unseen;
 	s->events = perf_buffer__new(first, RING_PAGES, take, NULL, s, NULL);
 	if (s->events)
-		return s;
+		return 0;
+	rc = -errno;
+	*out = NULL;
 	free(s);
-	return NULL;
+	return rc;
 }
 
 void first_delete(struct first_samples *s)

@@ -16,9 +16,10 @@ struct host;
 /**
  * first_new() - open the events of the map `first` on all CPUs that are online.
  * @first, @unseen: descriptors of the maps; not owned
- * Return: NULL: no memory, or the kernel refuses the events.
+ * @out: out; NULL after a failure
+ * Return: 0; -ENOMEM; another -errno: the kernel refuses the events or their rings.
  */
-struct first_samples *first_new(int first, int unseen);
+int first_new(int first, int unseen, struct first_samples **out);
 void first_delete(struct first_samples *s);
 
 /** first_begin() - let the program report the processes that exist now, as far as @filter may select them. */

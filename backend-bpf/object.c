@@ -325,16 +325,28 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }
 
-/* If the kernel refuses the events for these reports, mappings are read later, and those of some processes not at all. */
+/*
+ * If the kernel refuses the events for these reports, mappings are read later, and those of some processes not at all:
+ * a warning says so.
+ */
 void object_watch_first(struct counter *c)
 {
 	const struct request *r = c->env->request;
+	struct cause why;
+	int rc;
 
 	first_delete(c->first);
-	c->first = request_wants_first(r) ? first_new(bpf_map__fd(c->maps.first), bpf_map__fd(c->maps.unseen)) : NULL;
-	if (c->first)
-		first_begin(c->first, r->host, &r->filter);
+	c->first = NULL;
+	if (!request_wants_first(r))
+		return;
+	rc = first_new(bpf_map__fd(c->maps.first), bpf_map__fd(c->maps.unseen), &c->first);
 	libbpf_said[0] = 0;
+	if (rc) {
+		cause_of_ring(r->host, rc, &why);
+		cause_err(&c->env->sink->first_refused, rc, &why, "cannot open the perf events for first samples");
+		return;
+	}
+	first_begin(c->first, r->host, &r->filter);
 }
 
 /* Let @bpf share all maps of @c except its tables. */

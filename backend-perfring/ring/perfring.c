@@ -35,16 +35,20 @@ static bool has_more_filters(const struct filter *f)
 static int perfring_open(struct source **out, const struct source_env *env, struct err *err)
 {
 	struct source *b = calloc(1, sizeof(*b));
+	bool wants_unseen;
 
 	*out = b;
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
+	wants_unseen =
+		!env->nr_counters && request_wants_first(env->request) && !has_more_filters(&env->request->filter);
 	b->env = env;
 	b->rings = calloc(env->events->nr_places, sizeof(*b->rings));
 	b->blocks = make_blocks(env->events);
-	if (!env->nr_counters && request_wants_first(env->request) && !has_more_filters(&env->request->filter))
+	if (wants_unseen)
 		b->unseen = unseen_new(env->request->host);
-	if (!b->rings || !b->blocks || queue_open(&b->queue, env, env->events->nr_places))
+	if (!b->rings || !b->blocks || (wants_unseen && !b->unseen) ||
+	    queue_open(&b->queue, env, env->events->nr_places))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	return 0;
 }

@@ -147,6 +147,9 @@ void warn_of_run(const struct options *o, const struct session *s, const struct 
 	if (s->events.refused.code)
 		fprintf(stderr, "%sa CPU that came online was not %s: %s\n", warning_word(stderr),
 			o->on_cpu ? "sampled" : "traced", s->events.refused.msg);
+	if (s->sink.first_refused.code)
+		fprintf(stderr, "%sprocesses that ended early may lack names: %s\n", warning_word(stderr),
+			s->sink.first_refused.msg);
 	if (tasks_unread(tasks))
 		fprintf(stderr, "%sthe mappings of processes could not be read %" PRIu64 " times: %s\n",
 			warning_word(stderr), tasks_unread(tasks), strerror(ENOMEM));

@@ -3,6 +3,7 @@
 #ifndef CORE_ROWS_SINK_H
 #define CORE_ROWS_SINK_H
 
+#include "core/base/err.h"
 #include "core/rows/compare.h"
 #include "core/rows/rows.h"
 #include "core/tasks/tasks.h"
@@ -39,6 +40,7 @@ struct sink {
 	struct kernel_ranges *kernel_ranges; /* and of those of the kernel that are no addresses; owned; NULL: none */
 	bool gap;                            /* see sink_gap() */
 	struct unwinders_notes unwinders;
+	struct err first_refused; /* why a counter does not report each process at its first sample; code 0: it does */
 
 	uint64_t began_ns;               /* the first moment at which a sample could count; 0: not reached yet */
 	uint64_t started_ns, stopped_ns; /* for the interval that ended */
