@@ -30,10 +30,10 @@ struct process *processes_get(struct processes *ps, pid_t pid)
 	return pid_table_get(&ps->all, pid, sizeof(struct process));
 }
 
-void processes_share(struct process *p, struct process *other)
+void processes_share(struct processes *ps, struct process *p, struct process *other)
 {
 	if (!other->memory)
-		other->memory = other->entry.id;
+		other->memory = ++ps->memories;
 	p->memory = other->memory;
 }
 

@@ -40,14 +40,14 @@ struct image {
 /** struct process - its images, the newest last. */
 struct process {
 	struct pid_entry entry;
-	bool exited;   /* set by process_set_exited() */
-	bool learned;  /* its mappings are known: from its beginning on, or from /proc */
-	bool executed; /* its newest program has a record of its exec */
-	bool inherits; /* it has not called exec since its parent forked it */
-	bool anew;     /* some mappings may be missing: see tasks_read_anew() */
-	pid_t parent;  /* process that forked it; 0: no record */
-	pid_t memory;  /* processes with the same number here have the same memory; 0: it has its own */
-	pid_t shown;   /* a thread whose directory in /proc shows the process; 0: its own does */
+	bool exited;     /* set by process_set_exited() */
+	bool learned;    /* its mappings are known: from its beginning on, or from /proc */
+	bool executed;   /* its newest program has a record of its exec */
+	bool inherits;   /* it has not called exec since its parent forked it */
+	bool anew;       /* some mappings may be missing: see tasks_read_anew() */
+	pid_t parent;    /* process that forked it; 0: no record */
+	pid_t shown;     /* a thread whose directory in /proc shows the process; 0: its own does */
+	uint64_t memory; /* processes with the same number here have the same memory; 0: it has its own */
 	struct image *images;
 	size_t nr_images, cap_images, nr_sampled, nr_remapped;
 	const struct mapped_file *mapped; /* file of the last mapping record; only compare it, it may have been freed */
@@ -60,6 +60,7 @@ struct processes {
 	struct pid_table all;
 	size_t nr_exited, nr_images;
 	uint32_t numbers;  /* of images so far */
+	uint64_t memories; /* numbers given so far to memory that processes share */
 	uint64_t event_ns; /* of the current record; 0: unknown */
 	uint64_t since_ns; /* see tasks_report() */
 	struct maps_budget mappings;
@@ -68,7 +69,7 @@ struct processes {
 /** processes_find() - NULL: it is not known. */
 struct process *processes_find(const struct processes *ps, pid_t pid);
 /** processes_share() - @p and @other share their memory: each mapping of one of them is also in the other. */
-void processes_share(struct process *p, struct process *other);
+void processes_share(struct processes *ps, struct process *p, struct process *other);
 
 /**
  * processes_sharing() - the next process that lives and shares the memory of @p, from index *@i of the table on.

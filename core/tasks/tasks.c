@@ -110,7 +110,8 @@ static int renew_process(struct tasks *t, struct process *p, const char *old, co
 	doubt_reading(t, p);
 	/* An exec in another thread has ended the leader, and takes its number. */
 	process_set_exited(&t->processes, p, false);
-	p->shown = p->memory = 0;
+	p->shown = 0;
+	p->memory = 0;
 	p->inherits = false;
 	p->learned = p->executed = told;
 	p->anew = false;
@@ -186,7 +187,8 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 		comm_set(process_newest(p)->comm, "");
 	process_set_exited(&t->processes, p, false); /* the pid may have been reused */
 	p->parent = ppid;
-	p->shown = p->memory = 0;
+	p->shown = 0;
+	p->memory = 0;
 	p->anew = p->executed = false;
 	p->learned = ppid > 0; /* the mappings of a parent outside our pid namespace are not known */
 	/* After an exec, its name is still to come. */
@@ -196,7 +198,7 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 	p->inherits = from != NULL;
 	/* A child of vfork(2) has called exec by now, or will soon. */
 	if (from && t->host && proc_share_memory(pid, ppid))
-		processes_share(p, parent);
+		processes_share(&t->processes, p, parent);
 	return 0;
 }
 

@@ -318,7 +318,7 @@ static int find_shared(struct tasks *t, struct process *p)
 	parent = processes_get(&t->processes, ppid);
 	if (!parent)
 		return -ENOMEM;
-	processes_share(p, parent);
+	processes_share(&t->processes, p, parent);
 	return 0;
 }
 

@@ -813,8 +813,8 @@ START_TEST(test_loading)
 END_TEST
 
 /*
- * Samples that are all newer than @since do not belong to an image that had ended by then. No sample belongs to an image
- * that only existed for a moment.
+ * Samples that are all newer than @since do not belong to an image that had ended by then. No sample belongs to an
+ * image that only existed for a moment.
  */
 static const struct {
 	uint64_t began, ended, since;
@@ -967,17 +967,35 @@ static int wait_for_end(void *fd)
 	return read(*(int *)fd, &c, 1) < 0;
 }
 
+/* It ends when end_children() lets it. */
+static pid_t clone_child(bool shares, int *fd)
+{
+	static char stacks[2][64 * 1024];
+	static int nr;
+	pid_t child = clone(wait_for_end, stacks[nr++ % 2] + sizeof(*stacks), (shares ? CLONE_VM : 0) | SIGCHLD, fd);
+
+	ck_assert_int_gt(child, 0);
+	ck_assert_int_eq(proc_share_memory(child, getpid()), shares);
+	return child;
+}
+
+static void end_children(const int fds[2], size_t nr)
+{
+	ck_assert_int_eq(write(fds[1], "xx", nr), nr);
+	while (nr--)
+		ck_assert_int_gt(wait(NULL), 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 /* A process made with CLONE_VM also has mappings that its parent makes later, until it executes a program. */
 START_TEST(test_shared_memory)
 {
-	static char stack[64 * 1024];
 	pid_t parent = getpid(), child;
-	int fds[2], status;
+	int fds[2];
 
 	ck_assert_int_eq(pipe(fds), 0);
-	child = clone(wait_for_end, stack + sizeof(stack), (_i ? CLONE_VM : 0) | SIGCHLD, &fds[0]);
-	ck_assert_int_gt(child, 0);
-	ck_assert_int_eq(proc_share_memory(child, parent), _i);
+	child = clone_child(_i, &fds[0]);
 	name(parent, parent, "a", true);
 	map(parent, 0x1000, 0x2000, "/bin/a");
 	fork_to(child, child, parent, parent);
@@ -989,10 +1007,27 @@ START_TEST(test_shared_memory)
 	name(child, child, "b", true);
 	map(parent, 0x9000, 0xa000, "/lib/more");
 	check_map(child, "b", 0x9000, NULL);
-	ck_assert_int_eq(write(fds[1], "x", 1), 1);
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	close(fds[0]);
-	close(fds[1]);
+	end_children(fds, 1);
+}
+END_TEST
+
+/* The first child keeps the memory that its parent had before it executed a program, and shares nothing after that. */
+START_TEST(test_shared_before)
+{
+	pid_t parent = getpid(), first, second;
+	int fds[2];
+
+	ck_assert_int_eq(pipe(fds), 0);
+	first = clone_child(true, &fds[0]);
+	second = clone_child(true, &fds[0]);
+	name(parent, parent, "a", true);
+	fork_to(first, first, parent, parent);
+	name(parent, parent, "b", true);
+	fork_to(second, second, parent, parent);
+	map(parent, 0x5000, 0x6000, "/lib/b");
+	check_map(second, "b", 0x5000, "/lib/b");
+	check_map(first, "a", 0x5000, NULL);
+	end_children(fds, 2);
 }
 END_TEST
 
@@ -2443,6 +2478,7 @@ int main(void)
 	tcase_add_loop_test(t, test_brief, 0, 2);
 	tcase_add_test(t, test_many_images);
 	tcase_add_loop_test(t, test_shared_memory, 0, 2);
+	tcase_add_test(t, test_shared_before);
 	tcase_add_test(t, test_recorded_memory);
 	tcase_add_loop_test(t, test_copied, 0, ARRAY_SIZE(copied));
 	tcase_add_loop_test(t, test_copied_before, 0, 2);
