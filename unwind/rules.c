@@ -53,18 +53,11 @@ static bool is_supported(const struct elf_file *f)
 	return f->class == ELFCLASS64 && f->machine == ARCH_ELF_MACHINE && (f->type == ET_EXEC || f->type == ET_DYN);
 }
 
-/* @out: the first segment with the byte at @addr, from there on. False: none. */
+/* @out: the segment with the byte at @addr, from there on. False: none. */
 static bool loaded_from(struct elf_file *f, uint64_t addr, struct extent *out)
 {
-	const struct elf_segment *seg;
-
-	for (seg = f->segments; seg < f->segments + f->nr_segments; seg++) {
-		const struct extent bytes = { seg->vaddr, seg->size, &f->bytes, seg->offset, NULL };
-
-		if (extent_from(&bytes, addr, out))
-			return true;
-	}
-	return false;
+	*out = (struct extent){ .addr = addr, .file = &f->bytes };
+	return elf_file_loaded(f, addr, &out->offset, &out->size);
 }
 
 /* A missing section has size 0; only other failures are returned. */

@@ -39,23 +39,6 @@ static void note_entry(struct dynamic *d, int64_t tag, uint64_t value)
 	}
 }
 
-/* Find the offset of the loaded byte at @addr, and count the bytes from there to the end of its segment. */
-static bool find_loaded(const struct elf_file *f, uint64_t addr, uint64_t *offset, uint64_t *left)
-{
-	const struct elf_segment *seg;
-
-	for (seg = f->segments; seg < f->segments + f->nr_segments; seg++) {
-		uint64_t at = addr - seg->vaddr;
-
-		if (addr < seg->vaddr || at >= seg->size || seg->offset + at >= f->bytes.size)
-			continue;
-		*offset = seg->offset + at;
-		*left = seg->size - at < f->bytes.size - *offset ? seg->size - at : f->bytes.size - *offset;
-		return true;
-	}
-	return false;
-}
-
 /* If a tag has several entries, the last one counts, as for the dynamic linker. */
 static int read_entries(const struct elf_file *f, struct elf_table *t, struct dynamic *d)
 {
@@ -65,7 +48,7 @@ static int read_entries(const struct elf_file *f, struct elf_table *t, struct dy
 	Elf32_Dyn narrow;
 	const void *p;
 
-	if (!f->dynamic.size || !find_loaded(f, f->dynamic.vaddr, &offset, &left))
+	if (!f->dynamic.size || !elf_file_loaded(f, f->dynamic.vaddr, &offset, &left))
 		return -ENOENT;
 	left = left < f->dynamic.size ? left : f->dynamic.size;
 	nr = left / (wide ? sizeof(entry) : sizeof(narrow));
@@ -90,7 +73,7 @@ static bool words_at(const struct elf_file *f, uint64_t addr, uint64_t nr, struc
 {
 	uint64_t offset, left;
 
-	if (!find_loaded(f, addr, &offset, &left))
+	if (!elf_file_loaded(f, addr, &offset, &left))
 		return false;
 	elf_table_init(t, &f->bytes, 4, offset, nr < left / 4 ? nr : left / 4);
 	return true;
@@ -162,11 +145,11 @@ static int find_tables(const struct elf_file *f, const struct dynamic *d, struct
 	if (d->symbol_size != elf_symbol_size(f))
 		return -ENOEXEC;
 	nr = count_symbols(f, d, t);
-	if (!find_loaded(f, d->symbols, &symbols->sh_offset, &left))
+	if (!elf_file_loaded(f, d->symbols, &symbols->sh_offset, &left))
 		return -ENOEXEC;
 	symbols->sh_entsize = d->symbol_size;
 	symbols->sh_size = (nr < left / d->symbol_size ? nr : left / d->symbol_size) * d->symbol_size;
-	if (!find_loaded(f, d->strings, &strings->sh_offset, &left))
+	if (!elf_file_loaded(f, d->strings, &strings->sh_offset, &left))
 		return -ENOEXEC;
 	strings->sh_size = d->strings_size && d->strings_size < left ? d->strings_size : left;
 	return 0;

@@ -232,6 +232,22 @@ bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr)
 	return false;
 }
 
+bool elf_file_loaded(const struct elf_file *f, uint64_t addr, uint64_t *offset, uint64_t *left)
+{
+	const struct elf_segment *seg;
+
+	for (seg = f->segments; seg < f->segments + f->nr_segments; seg++) {
+		uint64_t at = addr - seg->vaddr;
+
+		if (addr < seg->vaddr || at >= seg->size || seg->offset + at >= f->bytes.size)
+			continue;
+		*offset = seg->offset + at;
+		*left = seg->size - at < f->bytes.size - *offset ? seg->size - at : f->bytes.size - *offset;
+		return true;
+	}
+	return false;
+}
+
 /*
  * Return: the number of executable segments.
  * @code:  out: the last one of them

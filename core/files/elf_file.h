@@ -74,6 +74,13 @@ void elf_file_release(struct elf_file *f);
 bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr);
 
 /**
+ * elf_file_loaded() - where the file has the byte that is loaded at its own address @addr.
+ * @left: out: bytes from there to the end of its segment, or of the file
+ * Return: false: no segment has it.
+ */
+bool elf_file_loaded(const struct elf_file *f, uint64_t addr, uint64_t *offset, uint64_t *left);
+
+/**
  * elf_file_address_mapped() - the same for a separate debug file, for address @at of @m, a mapping of the program.
  *
  * objcopy(1) moves the segments of a debug file whose bytes it leaves out, so their place in the program is unknown.
