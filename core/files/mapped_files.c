@@ -127,41 +127,36 @@ static int find_build(const struct build_place *at, const struct build_file *fil
 	return rc;
 }
 
+enum {
+	KEPT = 1, /* only perf keeps such a file: no directory of debug files has it */
+	ANY = 2,  /* see struct build_file */
+};
+
 /* Try the places in this order. @suffix: as of struct build_file */
-static int search_build(const struct mapped_files_cfg *cfg, const struct build_id *id, const char *suffix)
+static int search_build(const struct mapped_files_cfg *cfg, const struct build_id *id, const char *suffix, int what)
 {
 	const struct build_place places[] = {
-		{ cfg->debug_dir, "" },
+		{ cfg->debug_dir, "" }, /* it may be a copy of perf's cache */
 		{ cfg->symfs, "/usr/lib/debug" },
 		{ cfg->perf_cache, "" },
 		{ mapped_files_root(cfg), "/usr/lib/debug" },
 	};
-	const struct build_file file = { cfg->open_files, id, suffix, false };
+	const struct build_file file = { cfg->open_files, id, suffix, what & ANY };
 	int rc = -ENOENT;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(places) && rc == -ENOENT; i++)
-		if (places[i].root)
+		if (places[i].root && !(what & KEPT && *places[i].folder))
 			rc = find_build(&places[i], &file);
 	return rc;
-}
-
-/* For files that only perf keeps: search the user's directory, which may be a copy of perf's cache, then the cache. */
-static int search_kept(const struct mapped_files_cfg *cfg, const struct build_id *id, const char *suffix, bool any)
-{
-	const struct build_place given = { cfg->debug_dir, "" }, cache = { cfg->perf_cache, "" };
-	const struct build_file file = { cfg->open_files, id, suffix, any };
-	int rc = given.root ? find_build(&given, &file) : -ENOENT;
-
-	return rc == -ENOENT && cache.root ? find_build(&cache, &file) : rc;
 }
 
 /* Try the name that some distributions' debug packages use, then the one that perf uses in ~/.debug. */
 static int open_recorded_build(const struct mapped_files_cfg *cfg, const struct build_id *id)
 {
-	int rc = search_build(cfg, id, "");
+	int rc = search_build(cfg, id, "", 0);
 
-	return rc == -ENOENT ? search_build(cfg, id, "/elf") : rc;
+	return rc == -ENOENT ? search_build(cfg, id, "/elf", 0) : rc;
 }
 
 /* Return true if another place may have the file. */
@@ -215,17 +210,17 @@ int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct
 
 int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id)
 {
-	int rc = search_build(cfg, id, ".debug");
+	int rc = search_build(cfg, id, ".debug", 0);
 
-	return rc == -ENOENT && cfg->recorded ? search_kept(cfg, id, "/debug", false) : rc;
+	return rc == -ENOENT && cfg->recorded ? search_build(cfg, id, "/debug", KEPT) : rc;
 }
 
 int mapped_file_open_vdso(const struct mapped_files_cfg *cfg, const struct build_id *id)
 {
-	return search_kept(cfg, id, "/vdso", false);
+	return search_build(cfg, id, "/vdso", KEPT);
 }
 
 int mapped_file_open_kallsyms(const struct mapped_files_cfg *cfg, const struct build_id *id)
 {
-	return search_kept(cfg, id, "/kallsyms", true);
+	return search_build(cfg, id, "/kallsyms", KEPT | ANY);
 }
