@@ -48,13 +48,7 @@ static int parse(const void *bytes, size_t len)
 /* "name+0xoffset" of an address counted from .text, "-" if there is none. */
 static const char *lookup(uint64_t addr)
 {
-	static char text[128];
-	struct elf_symbol s;
-
-	if (!elf_symbols_find(es, TEXT_ADDR + addr, &s))
-		return "-";
-	snprintf(text, sizeof(text), "%.60s+0x%llx", s.name, (unsigned long long)(TEXT_ADDR + addr - s.start));
-	return text;
+	return elf_symbol_at(es, TEXT_ADDR + addr);
 }
 
 static const struct {

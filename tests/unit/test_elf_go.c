@@ -129,13 +129,7 @@ static void teardown(void)
 
 static const char *lookup(uint64_t at)
 {
-	static char text[256];
-	struct elf_symbol s;
-
-	if (!elf_symbols_find(es, TEXT + at, &s))
-		return "-";
-	snprintf(text, sizeof(text), "%s+0x%llx", s.name, (unsigned long long)(TEXT + at - s.start));
-	return text;
+	return elf_symbol_at(es, TEXT + at);
 }
 
 START_TEST(test_layouts)

@@ -67,13 +67,7 @@ static void aim(unsigned char *code, size_t jump, uint64_t slot)
 
 static const char *lookup(uint64_t addr)
 {
-	static char text[128];
-	struct elf_symbol s;
-
-	if (!elf_symbols_find(es, addr, &s))
-		return "-";
-	snprintf(text, sizeof(text), "%.60s+0x%llx", s.name, (unsigned long long)(addr - s.start));
-	return text;
+	return elf_symbol_at(es, addr);
 }
 
 #define JUMP     "\xff\x25\0\0\0\0"
