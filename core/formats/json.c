@@ -96,18 +96,12 @@ static void json_label(struct textbuf *b, const struct report_cfg *cfg, const st
 
 static int add_about_names(json_t *object, const struct report_about *about)
 {
-	const struct {
-		const char *key, *name;
-	} names[] = {
-		{ "tool", about->tool },       { "version", about->version }, { "command", about->command },
-		{ "host", about->host },       { "kernel", about->kernel },   { "backend", about->backend },
-		{ "unwind", about->unwinder }, { "event", about->event },
-	};
+	const struct about_text texts[] = ABOUT_TEXTS(about);
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; !rc && i < ARRAY_SIZE(names); i++)
-		rc = json_add_name(object, names[i].key, names[i].name);
+	for (i = 0; !rc && i < ARRAY_SIZE(texts); i++)
+		rc = json_add_name(object, texts[i].key, texts[i].text);
 	return rc;
 }
 

@@ -237,18 +237,12 @@ static int add_comment(struct pprof *p, const char *what, const char *text)
 
 static int write_comments(struct pprof *p, const struct report_about *about)
 {
-	const struct {
-		const char *what, *text;
-	} comments[] = {
-		{ "tool", about->tool },       { "version", about->version }, { "command", about->command },
-		{ "host", about->host },       { "kernel", about->kernel },   { "backend", about->backend },
-		{ "unwind", about->unwinder }, { "event", about->event },
-	};
+	const struct about_text texts[] = ABOUT_TEXTS(about);
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; !rc && i < ARRAY_SIZE(comments); i++)
-		rc = add_comment(p, comments[i].what, comments[i].text);
+	for (i = 0; !rc && i < ARRAY_SIZE(texts); i++)
+		rc = add_comment(p, texts[i].key, texts[i].text);
 	return rc;
 }
 

@@ -42,6 +42,18 @@ struct report_about {
 	bool off_cpu;
 };
 
+/** struct about_text - a text of struct report_about and its key in JSON and pprof; NULL: not known. */
+struct about_text {
+	const char *key, *text;
+};
+
+#define ABOUT_TEXTS(about)                                                                                             \
+	{                                                                                                              \
+		{ "tool", (about)->tool }, { "version", (about)->version }, { "command", (about)->command },           \
+			{ "host", (about)->host }, { "kernel", (about)->kernel }, { "backend", (about)->backend },     \
+			{ "unwind", (about)->unwinder }, { "event", (about)->event },                                  \
+	}
+
 /**
  * struct report_counts - numbers of one report: samples, or intervals off the CPU.
  * @due:      samples due by the clock, on all CPUs: those not taken were idle; 0: not known, or not all tasks were
