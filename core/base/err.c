@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void begin(struct err *err, int code)
+static void describe(struct err *err, int code, const char *fmt, va_list ap)
 {
 	err->code = code;
 	err->cause = (struct cause){ "" };
+	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 }
 
 int err_set(struct err *err, int code, const char *fmt, ...)
@@ -17,12 +18,10 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 	int saved = errno;
 	va_list ap;
 
-	if (err) {
-		begin(err, code);
-		va_start(ap, fmt);
-		vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
-		va_end(ap);
-	}
+	va_start(ap, fmt);
+	if (err)
+		describe(err, code, fmt, ap);
+	va_end(ap);
 	errno = saved;
 	return code;
 }
@@ -33,14 +32,13 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
 	va_list ap;
 	size_t used;
 
+	va_start(ap, fmt);
 	if (err) {
-		begin(err, code);
-		va_start(ap, fmt);
-		vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
-		va_end(ap);
+		describe(err, code, fmt, ap);
 		used = strlen(err->msg);
 		snprintf(err->msg + used, sizeof(err->msg) - used, ": %s", strerror(-code));
 	}
+	va_end(ap);
 	errno = saved;
 	return code;
 }
