@@ -8,7 +8,6 @@
 #define FRAMES_MAX  8192         /* followed for one sample; real stacks have few copies of a return address */
 #define CALLS_MAX   16           /* looked up for one sample: each may be a search in a file */
 #define STACK_REACH (64UL << 20) /* above the stack pointer: higher addresses are not frames of this stack */
-#define PAGE        4096         /* nothing is mapped in the first page, nor in the page behind a whole copy */
 
 /* Return: false: it is not in the copy. */
 static bool read_frame(const struct frame_chain *c, uint64_t at, struct arch_frame *frame)
@@ -26,12 +25,13 @@ static bool read_frame(const struct frame_chain *c, uint64_t at, struct arch_fra
  * @i-th address of the callchain. The outermost function that has a frame saves the register of one that has none, such
  * as __libc_start_main(): the value is small (dynamic glibc 2.36), or points to data (a static program) or text (glibc
  * up to 2.33). The kernel follows it as far as it can read: the addresses that it finds are hardly ever behind a call.
+ * Nothing is mapped in the first page, nor in the page behind a whole copy.
  */
 static bool may_leave(const struct frame_chain *c, uint64_t fp, size_t i, unsigned int *calls)
 {
 	struct arch_frame frame;
 
-	if (fp < PAGE || fp >> ARCH_USER_BITS)
+	if (fp < ARCH_PAGE || fp >> ARCH_USER_BITS)
 		return false;
 	if (read_frame(c, fp, &frame) && frame.ret != c->ips[i])
 		return false;
@@ -57,7 +57,7 @@ static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned in
 	}
 	if (i == c->nr || !c->whole)
 		return i - 1;
-	return i > 1 && at - c->sp >= c->size + PAGE && may_leave(c, at, i, calls) ? i - 1 : 0;
+	return i > 1 && at - c->sp >= c->size + ARCH_PAGE && may_leave(c, at, i, calls) ? i - 1 : 0;
 }
 
 /* True if a frame below @fp leads to it: then the task is in that frame. Also true if many seem to lead there. */

@@ -59,6 +59,7 @@
 _Static_assert(sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "64 bits, little endian");
 
 #define ARCH_BIT(reg) ((arch_regs)1 << (reg))
+#define ARCH_PAGE     4096ULL /* bytes of the smallest page, on each architecture */
 
 /**
  * struct arch_code - instructions by which the unwinder recognizes code that has no rules.

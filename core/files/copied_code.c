@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/copied_code.h"
 
+#include "core/arch/arch.h"
 #include "core/files/elf_file.h"
 #include "core/files/open_files.h"
 
@@ -9,13 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PAGE   4096ULL /* segments are mapped in pages of at least this size */
-#define PROBES 16      /* places in each piece, at equal distances, where */
-#define BYTES  256     /* this many bytes are compared */
+#define PROBES 16  /* places in each piece, at equal distances, where */
+#define BYTES  256 /* this many bytes are compared */
 
 static uint64_t page_below(uint64_t addr)
 {
-	return addr & ~(PAGE - 1);
+	return addr & ~(ARCH_PAGE - 1);
 }
 
 /* The bytes of the process from @at on, and the code of the file there. */
@@ -72,7 +72,7 @@ static int has_code(const struct probe *base, const struct elf_segment *seg, uin
 static int find_piece(const struct probe *base, const struct mapping *m, const struct elf_segment *seg, uint64_t bias,
 		      struct mapping *out)
 {
-	uint64_t start = bias + page_below(seg->vaddr), end = bias + page_below(seg->vaddr + seg->size + PAGE - 1);
+	uint64_t start = bias + page_below(seg->vaddr), end = bias + page_below(seg->vaddr + seg->size + ARCH_PAGE - 1);
 	uint64_t code = bias + seg->vaddr, code_end = code + seg->size;
 	struct probe p = *base;
 	int rc;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/kernel.h"
 
+#include "core/arch/arch.h"
 #include "core/base/err.h"
 #include "core/base/faults.h"
 #include "core/base/grow.h"
@@ -16,7 +17,6 @@
 #define LINE_LEN_MAX 1024                  /* longer than any line of such a name and module */
 #define SYMBOLS_MAX  (4u << 20)            /* distribution kernels: 100,000 to 300,000 */
 #define NAMES_MAX    (1u << 30)            /* the limit of 30 bits */
-#define PAGE         4096ULL
 
 /* 12 bytes, not 16: there are 120,000 of them. */
 struct ksym {
@@ -423,7 +423,7 @@ static bool covers(const struct kernel_symbols *ks, size_t i, uint64_t addr)
 		if (next->is_end || !strcmp(module_of(ks, s->name), module_of(ks, next->name)))
 			return true;
 	}
-	return addr - (s->addr & ~(PAGE - 1)) < 2 * PAGE;
+	return addr - (s->addr & ~(ARCH_PAGE - 1)) < 2 * ARCH_PAGE;
 }
 
 bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct kernel_symbol *out)

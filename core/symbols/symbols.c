@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/symbols.h"
 
+#include "core/arch/arch.h"
 #include "core/base/base_name.h"
 #include "core/base/begins.h"
 #include "core/base/clock.h"
@@ -35,7 +36,6 @@
  */
 #define ALL_SYMBOLS_MAX (16u << 20)
 #define READ_CPU_NS     (10 * NSEC_PER_SEC)
-#define PAGE            4096UL
 #define SEARCHED_MAX    (256u << 10) /* for one name, at the end of a run: searching so many takes 0.2 s */
 
 /* A mapped file, from the first address in it that was looked up. */
@@ -782,7 +782,7 @@ static bool is_probe_return(struct symbols *s, pid_t pid, const char *comm, uint
 {
 	struct mapping m;
 
-	return !(addr & (PAGE - 1)) && tasks_find(s->tasks, pid, comm, image, addr, &m) == 1 && m.start == addr &&
+	return !(addr & (ARCH_PAGE - 1)) && tasks_find(s->tasks, pid, comm, image, addr, &m) == 1 && m.start == addr &&
 	       mapped_file_is_uprobes(m.file);
 }
 
