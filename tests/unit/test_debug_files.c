@@ -285,16 +285,6 @@ static const struct {
 	{ { false, true }, { false, false }, "-", INSIDE "/opt/app/app" },
 };
 
-static ino_t inode_of(const char *path)
-{
-	char full[8192];
-	struct stat st;
-
-	snprintf(full, sizeof(full), "%s/%s", dir, path);
-	ck_assert_int_eq(stat(full, &st), 0);
-	return st.st_ino;
-}
-
 START_TEST(test_info)
 {
 	bool wanted;
@@ -321,7 +311,7 @@ START_TEST(test_info)
 	ck_assert_int_eq(fd >= 0, infos[_i].lines != NULL);
 	if (infos[_i].lines) {
 		ck_assert_int_eq(fstat(fd, &st), 0);
-		ck_assert_uint_eq(st.st_ino, inode_of(infos[_i].lines));
+		ck_assert_uint_eq(st.st_ino, unit_inode(dir, infos[_i].lines));
 	}
 	elf_symbols_free(es);
 	es = NULL;

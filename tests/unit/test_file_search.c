@@ -114,14 +114,6 @@ static void make(const char *name, char what)
 		write_built(name, what == 'a' ? "abc" : what == 'b' ? "xyz" : "");
 }
 
-static uint64_t inode(const char *name)
-{
-	struct stat st;
-
-	ck_assert_int_eq(lstat(below(name), &st), 0);
-	return st.st_ino;
-}
-
 /* Check that @f has the file called @name, at its beginning. */
 static void check_found(struct found_file *f, const char *name)
 {
@@ -130,7 +122,7 @@ static void check_found(struct found_file *f, const char *name)
 
 	ck_assert_int_ge(f->fd, 0);
 	ck_assert_int_eq(fstat(f->fd, &st), 0);
-	ck_assert_uint_eq(st.st_ino, inode(name));
+	ck_assert_uint_eq(st.st_ino, unit_inode(dir, name));
 	ck_assert(st.st_ino == f->st.st_ino && st.st_dev == f->st.st_dev && st.st_size == f->st.st_size);
 	ck_assert_int_eq(fcntl(f->fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 	ck_assert_int_eq(fcntl(f->fd, F_GETFL) & O_ACCMODE, O_RDONLY);
@@ -215,7 +207,7 @@ START_TEST(test_order)
 
 	make_all(orders[_i].there);
 	if (orders[_i].ino != '-')
-		what.ino = orders[_i].ino == '?' ? UINT64_MAX : inode(names[orders[_i].ino]);
+		what.ino = orders[_i].ino == '?' ? UINT64_MAX : unit_inode(dir, names[orders[_i].ino]);
 	check_search(&what, orders[_i].rc ? NULL : names[orders[_i].found], orders[_i].rc);
 }
 END_TEST

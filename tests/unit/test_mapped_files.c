@@ -42,16 +42,6 @@ static void make_fifo(const char *name)
 	ck_assert_int_eq(mkfifo(path, 0666), 0);
 }
 
-static uint64_t inode(const char *name)
-{
-	char path[4096];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	ck_assert_int_eq(lstat(path, &st), 0);
-	return st.st_ino;
-}
-
 /* Files that have their own names as contents. They belong to the process, to the host, or cannot be opened by path. */
 static void setup(void)
 {
@@ -98,7 +88,7 @@ static void check_opened(int got, const char *name, int rc, int fds)
 	if (name) {
 		ck_assert_int_ge(got, 0);
 		ck_assert_int_eq(fstat(got, &st), 0);
-		ck_assert_uint_eq(st.st_ino, inode(name));
+		ck_assert_uint_eq(st.st_ino, unit_inode(dir, name));
 		ck_assert_int_eq(fcntl(got, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 		ck_assert_int_eq(fcntl(got, F_GETFL) & O_ACCMODE, O_RDONLY);
 		ck_assert_int_eq(read(got, &byte, 1), 1);
@@ -181,7 +171,7 @@ START_TEST(test_live)
 	int fds = unit_open_fds();
 
 	if (live[_i].of)
-		file.ino = *live[_i].of ? inode(live[_i].of) : UINT64_MAX;
+		file.ino = *live[_i].of ? unit_inode(dir, live[_i].of) : UINT64_MAX;
 	check_opened(mapped_file_open(&cfg, PID, &file), live[_i].opened, live[_i].rc, fds);
 }
 END_TEST
@@ -346,7 +336,7 @@ START_TEST(test_recorded)
 		memcpy(file.build_id, recorded[_i].mapping, file.build_id_size);
 	}
 	if (recorded[_i].ino != INO_NONE)
-		file.ino = inode(HOST "x.so") + (recorded[_i].ino == INO_OTHER);
+		file.ino = unit_inode(dir, HOST "x.so") + (recorded[_i].ino == INO_OTHER);
 	origin.boot = recorded[_i].boot;
 	cfg.recorded = &origin;
 	check_opened(mapped_file_open(&cfg, PID, &file), recorded[_i].rc ? NULL : HOST "x.so", recorded[_i].rc, fds);
@@ -606,7 +596,7 @@ START_TEST(test_symfs)
 	make_link("../outside", SYMFS "out");
 	write_text(beneath[_i].there);
 	if (beneath[_i].ino != INO_NONE)
-		file.ino = inode(beneath[_i].there) + (beneath[_i].ino == INO_OTHER);
+		file.ino = unit_inode(dir, beneath[_i].there) + (beneath[_i].ino == INO_OTHER);
 	check_opened(mapped_file_open(&cfg, PID, &file), beneath[_i].found, beneath[_i].rc, fds);
 }
 END_TEST
@@ -744,7 +734,7 @@ START_TEST(test_live_by_worker)
 
 	of = begin_worker(&fds);
 	if (live[_i].of)
-		file.ino = *live[_i].of ? inode(live[_i].of) : UINT64_MAX;
+		file.ino = *live[_i].of ? unit_inode(dir, live[_i].of) : UINT64_MAX;
 	fd = mapped_file_open(&cfg, PID, &file);
 	if (live[_i].opened) {
 		ck_assert_int_gt(pread(fd, text, sizeof(text) - 1, 0), 0);
@@ -788,11 +778,11 @@ START_TEST(test_process_file)
 	fd = process_file_open(&cfg, PID, "lib/both.so", &st);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	ck_assert_uint_eq(st.st_ino, inode(INSIDE "lib/both.so"));
+	ck_assert_uint_eq(st.st_ino, unit_inode(dir, INSIDE "lib/both.so"));
 	fd = process_file_open(&cfg, 0, "lib/both.so", &st);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	ck_assert_uint_eq(st.st_ino, inode(HOST "lib/both.so"));
+	ck_assert_uint_eq(st.st_ino, unit_inode(dir, HOST "lib/both.so"));
 	ck_assert_int_eq(process_file_open(&cfg, PID, "lib/host.so", &st), -ENOENT); /* not its own file */
 	ck_assert_int_eq(process_file_open(&cfg, PID + 1, "lib/both.so", &st), -ENOENT);
 	ck_assert_int_eq(process_file_open(&cfg, PID, "own-link.so", &st), -ESTALE);

@@ -112,14 +112,6 @@ static void teardown(void)
 	unit_rmdir(dir);
 }
 
-static uint64_t inode(const char *name)
-{
-	struct stat st;
-
-	ck_assert_int_eq(lstat(below(name), &st), 0);
-	return st.st_ino;
-}
-
 /* The process that forked @pid is 4242, for every @pid. */
 static bool keep(pid_t pid, const struct mapped_file *file)
 {
@@ -154,7 +146,7 @@ static void check_get(const struct mapped_file *file, const char *text)
 
 START_TEST(test_gone)
 {
-	const struct mapped_file file = { "/x.so", 8, 1, .ino = (write_text(ROOT "x.so"), inode(ROOT "x.so")) };
+	const struct mapped_file file = { "/x.so", 8, 1, .ino = (write_text(ROOT "x.so"), unit_inode(dir, ROOT "x.so")) };
 	int i;
 
 	check_get(&file, NULL);
@@ -208,7 +200,7 @@ START_TEST(test_child)
 	write_text(ROOT "dev/x.so");
 	write_text("host/host.so");
 	if (children[_i].ino)
-		file.ino = inode(children[_i].file);
+		file.ino = unit_inode(dir, children[_i].file);
 	ck_assert_int_eq(keep(CHILD, &file), children[_i].again);
 	check_get(&file, children[_i].kept ? children[_i].file : NULL);
 }
@@ -246,7 +238,7 @@ START_TEST(test_too_much)
 	path[1] = '.';
 	ck_assert(!keep(PID, &file));
 	write_text(ROOT "x.so");
-	file = (struct mapped_file){ .path = "/x.so", .ino = inode(ROOT "x.so") };
+	file = (struct mapped_file){ .path = "/x.so", .ino = unit_inode(dir, ROOT "x.so") };
 	ck_assert(!open_files_keep(of, pids, ARRAY_SIZE(pids), &m));
 	ck_assert(!open_files_keep(of, pids, 0, &m));
 	pids[SEARCH_PIDS_MAX - 1] = PID;
@@ -407,7 +399,7 @@ START_TEST(test_search)
 	check_text(open_files_search(of, &what, NULL), "host/x.so", 0);
 	write_text(ROOT "x.so");
 	fd = open_files_search(of, &what, &st);
-	ck_assert_uint_eq(st.st_ino, inode(ROOT "x.so"));
+	ck_assert_uint_eq(st.st_ino, unit_inode(dir, ROOT "x.so"));
 	check_text(fd, ROOT "x.so", 0);
 	what.ino = UINT64_MAX;
 	ck_assert_int_eq(open_files_search(of, &what, NULL), -ESTALE);
@@ -691,7 +683,7 @@ static struct mapped_file ours(uint32_t minor)
 	ck_assert_ptr_nonnull(real);
 	snprintf(path, sizeof(path), "%s", real);
 	free(real);
-	return (struct mapped_file){ path, 0, minor, inode("ours") };
+	return (struct mapped_file){ path, 0, minor, unit_inode(dir, "ours") };
 }
 
 static bool keep_there(pid_t pid, struct mapped_file file)

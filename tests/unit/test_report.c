@@ -1568,24 +1568,13 @@ START_TEST(test_closed_pipe)
 }
 END_TEST
 
-static ssize_t failing_write(void *cookie, const char *buf, size_t len)
-{
-	int *calls = cookie;
-
-	(void)buf;
-	(void)len;
-	++*calls;
-	errno = EIO;
-	return 0;
-}
-
 /* After a failed write, nothing more is written. */
 START_TEST(test_stops)
 {
 	const struct report_cfg cfg = { TEXT };
 	struct rows *t = many_rows(20000);
 	int calls = 0;
-	FILE *out = fopencookie(&calls, "w", (cookie_io_functions_t){ .write = failing_write });
+	FILE *out = fopencookie(&calls, "w", (cookie_io_functions_t){ .write = unit_failing_write });
 
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(report_write(out, t, &world, &cfg, NULL), -EIO);

@@ -442,17 +442,6 @@ START_TEST(test_full_disk)
 }
 END_TEST
 
-static ssize_t failing_write(void *cookie, const char *buf, size_t len)
-{
-	int *calls = cookie;
-
-	(void)buf;
-	(void)len;
-	++*calls;
-	errno = EIO;
-	return 0;
-}
-
 /* Many hunks, a single one. */
 static const unsigned int hunks[] = { 512, 1024 };
 
@@ -462,7 +451,7 @@ START_TEST(test_stops)
 	struct mixed m = { 0 };
 	struct report_side old, new;
 	int calls = 0;
-	FILE *out = fopencookie(&calls, "w", (cookie_io_functions_t){ .write = failing_write });
+	FILE *out = fopencookie(&calls, "w", (cookie_io_functions_t){ .write = unit_failing_write });
 
 	ck_assert_ptr_nonnull(out);
 	srandom(1);

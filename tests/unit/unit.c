@@ -59,6 +59,25 @@ void unit_write(const char *dir, const char *name, const void *data, size_t len)
 	close(fd);
 }
 
+uint64_t unit_inode(const char *dir, const char *name)
+{
+	char path[8192];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	ck_assert_int_eq(lstat(path, &st), 0);
+	return st.st_ino;
+}
+
+ssize_t unit_failing_write(void *calls, const char *buf, size_t len)
+{
+	(void)buf;
+	(void)len;
+	++*(int *)calls;
+	errno = EIO;
+	return 0;
+}
+
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
