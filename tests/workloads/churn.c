@@ -141,21 +141,10 @@ static NOINLINE void load_forever(void)
 /* Copy the contents of the file @from to the file @to in the directory of copies. */
 static void overwrite(const char *to, const char *from)
 {
-	char path[PATH_MAX + 16], buf[65536];
-	ssize_t n;
-	int in, out;
+	char path[PATH_MAX + 16];
 
 	snprintf(path, sizeof(path), "%s/%s", workload_dir, to);
-	in = open(from, O_RDONLY | O_CLOEXEC);
-	out = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (in < 0 || out < 0)
-		workload_die(from);
-	while ((n = read(in, buf, sizeof(buf))) > 0)
-		if (write(out, buf, (size_t)n) != n)
-			workload_die(path);
-	if (n < 0 || close(out))
-		workload_die(path);
-	close(in);
+	workload_copy(from, path, O_TRUNC);
 }
 
 static void make_libraries(void)

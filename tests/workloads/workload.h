@@ -174,27 +174,33 @@ __attribute__((unused)) static int workload_last_cpu(void)
 	return cpu;
 }
 
-/*
- * For programs that exec: @dir gets copies of this executable under other names. Hard links would not work across file
- * systems.
- */
-__attribute__((unused)) static void workload_copy_self(const char *dir, const char *name)
+/* Copy the contents of the file @from to @path, which is opened with @flags. */
+__attribute__((unused)) static void workload_copy(const char *from, const char *path, int flags)
 {
-	char path[PATH_MAX], buf[65536];
+	char buf[65536];
 	ssize_t n;
-	int in, out;
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(path, O_WRONLY | O_CLOEXEC | flags, 0700);
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
 	if (in < 0 || out < 0)
-		workload_die(path);
+		workload_die(in < 0 ? from : path);
 	while ((n = read(in, buf, sizeof(buf))) > 0)
 		if (write(out, buf, (size_t)n) != n)
 			workload_die(path);
 	if (n < 0 || close(out))
 		workload_die(path);
 	close(in);
+}
+
+/*
+ * For programs that exec: @dir gets copies of this executable under other names. Hard links would not work across file
+ * systems.
+ */
+__attribute__((unused)) static void workload_copy_self(const char *dir, const char *name)
+{
+	char path[PATH_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	workload_copy("/proc/self/exe", path, O_CREAT | O_EXCL);
 }
 
 static char workload_dir[PATH_MAX];
