@@ -454,18 +454,3 @@ void header_end(FILE *out, const struct options *o)
 	else
 		fputs(o->report.form == &report_html ? "." : "... Hit Ctrl-C to end.", out);
 }
-
-int options_doc(enum tool tool, unsigned int i, struct option_doc *out)
-{
-	const struct opt_table *t = table_of(tool);
-
-	if (i >= t->nr)
-		return 0;
-	*out = (struct option_doc){
-		.letter = t->rows[i]->letter,
-		.name = t->rows[i]->name,
-		.arg = t->rows[i]->arg,
-		.help = t->rows[i]->help,
-	};
-	return 1;
-}

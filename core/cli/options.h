@@ -40,15 +40,4 @@ void options_header_recorded(FILE *out, const struct options *o, const struct re
 /** options_header_read() - the same for a report that was read: "Stacks of all threads by ... in FILE (@what)." */
 void options_header_read(FILE *out, const struct options *o, const char *name, const char *what);
 
-/** struct option_doc - the fields of a table that the documentation test reads. */
-struct option_doc {
-	char letter;      /* 0: long form only */
-	const char *name; /* long form without dashes */
-	const char *arg;  /* placeholder of the argument, NULL: takes none */
-	const char *help;
-};
-
-/** options_doc() - the @i-th option; 0 past the end. */
-int options_doc(enum tool tool, unsigned int i, struct option_doc *out);
-
 #endif
