@@ -17,23 +17,13 @@
 
 #define TRIES_MAX 4 /* processes that are tried before a pause */
 
-static uint64_t hash_file(const void *key)
-{
-	return mapped_file_hash(key);
-}
-
-static bool same_file(const void *have, const void *key)
-{
-	return mapped_file_equal(have, key);
-}
-
 void file_cache_init(struct file_cache *c, const struct mapped_files_cfg *cfg, const struct tasks *tasks,
 		     size_t entry_size, uint64_t again_ns)
 {
 	*c = (struct file_cache){
 		.cfg = cfg,
 		.tasks = tasks,
-		.kind = { entry_size, offsetof(struct cached_file, file), 0, hash_file, same_file },
+		.kind = { entry_size, offsetof(struct cached_file, file), 0, mapped_file_hash, mapped_file_equal },
 		.again_ns = again_ns,
 	};
 }

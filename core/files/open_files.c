@@ -389,17 +389,7 @@ int open_files_memory(struct open_files *of, pid_t pid, uint64_t addr, void *to,
 
 /* ---- keeping */
 
-static uint64_t hash_file(const void *key)
-{
-	return mapped_file_hash(key);
-}
-
-static bool same_file(const void *have, const void *key)
-{
-	return mapped_file_equal(have, key);
-}
-
-static const struct intern_kind kept_kind = INTERN_CUSTOM(struct kept, file, hash_file, same_file);
+static const struct intern_kind kept_kind = INTERN_CUSTOM(struct kept, file, mapped_file_hash, mapped_file_equal);
 
 static struct kept *find_kept(struct open_files *of, const struct mapped_file *file)
 {

@@ -5,14 +5,18 @@
 
 #include <string.h>
 
-bool mapped_file_equal(const struct mapped_file *a, const struct mapped_file *b)
+bool mapped_file_equal(const void *have, const void *key)
 {
+	const struct mapped_file *a = have, *b = key;
+
 	return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->build_id_size == b->build_id_size &&
 	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id)) && !strcmp(a->path, b->path);
 }
 
-uint64_t mapped_file_hash(const struct mapped_file *file)
+uint64_t mapped_file_hash(const void *key)
 {
+	const struct mapped_file *file = key;
+
 	return hash_bytes(file->path, strlen(file->path), file->ino);
 }
 

@@ -27,8 +27,12 @@ struct mapped_file {
 	uint8_t build_id_size;
 };
 
-/** mapped_file_equal() - true if they are the same file by all that the kernel records. */
-bool mapped_file_equal(const struct mapped_file *a, const struct mapped_file *b);
+/**
+ * mapped_file_equal() - true if two struct mapped_file are the same file by all that the kernel records.
+ * mapped_file_hash() - of one; equal ones have equal hashes. Both are as intern.h wants them.
+ */
+bool mapped_file_equal(const void *have, const void *key);
+uint64_t mapped_file_hash(const void *key);
 /** mapped_file_is_memory() - true if it is no file, and never was: "[vdso]", "//anon", "anon_inode:[x]". */
 bool mapped_file_is_memory(const struct mapped_file *file);
 /**
@@ -44,8 +48,6 @@ bool mapped_file_may_be_copy(const struct mapped_file *file);
 bool mapped_file_is_jitdump(const struct mapped_file *file);
 /** mapped_file_is_uprobes() - true for the kernel's code to whose first byte functions with a uretprobe return. */
 bool mapped_file_is_uprobes(const struct mapped_file *file);
-/** mapped_file_hash() - see hash_bytes(); equal ones have equal hashes. */
-uint64_t mapped_file_hash(const struct mapped_file *file);
 
 /** struct mapping - addresses [@start, @end) map @file from byte @pgoff on. Ranges of one image never overlap. */
 struct mapping {
