@@ -149,7 +149,7 @@ static int bpf_attach(struct counter *c, size_t i, struct err *err)
 
 	if (!e->samples)
 		return 0;
-	if (object_notes(c, e->cpu, e->notes[NOTED_SAMPLES].fd, err))
+	if (object_notes(c, e->cpu, e->notes[EVENT_SAMPLES].fd, err))
 		return err->code;
 	if (c->env->sink->began_ns) /* the CPU has come online */
 		object_watch_first(c);

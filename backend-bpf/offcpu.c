@@ -216,7 +216,7 @@ static int switches_attach(struct counter *c, size_t i, struct err *err)
 	struct switch_counter *own = (struct switch_counter *)c;
 	const struct event_place *e = &c->env->events->places[i];
 
-	if (e->notes[NOTED_SWITCHES].fd >= 0 && object_notes(c, e->cpu, e->notes[NOTED_SWITCHES].fd, err))
+	if (e->notes[EVENT_SWITCHES].fd >= 0 && object_notes(c, e->cpu, e->notes[EVENT_SWITCHES].fd, err))
 		return err->code;
 	if (c->env->sink->began_ns) /* the CPU has come online */
 		object_watch_first(c);

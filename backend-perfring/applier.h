@@ -42,20 +42,11 @@ struct applied_ring {
 	uint64_t since; /* when its event was opened, if after the start: throttling of an older event is over */
 };
 
-/** enum sample_kind - the event that a PERF_RECORD_SAMPLE belongs to; for other records, the ring. */
-enum sample_kind {
-	OF_SAMPLE, /* of events.attr: counts as a sample */
-	OF_SWITCH, /* of events.switch_attr */
-	OF_NOTE,   /* of events.notes_attr[NOTED_SAMPLES], about the next sample */
-	OF_SWITCH_NOTE,
-	OF_SIDE_BAND, /* not a sample: of events.side_attr, from a ring of its own */
-};
-
 /** struct sample_lead - facts about a record that it does not contain. */
 struct sample_lead {
 	struct sample_note note; /* if there was no note, only @note.set is valid */
 	bool noted;              /* there was a note */
-	enum sample_kind kind;
+	enum event_kind kind;    /* of its event; for records other than samples, of the event that has the ring */
 };
 
 /**

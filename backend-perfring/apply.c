@@ -256,9 +256,9 @@ static int count_sample(struct applier *a, uint32_t ring, const struct record *r
 static int apply_sample(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
 	switch (lead->kind) {
-	case OF_SWITCH:
+	case EVENT_SWITCHES:
 		return switching_sample(a, ring, r, lead);
-	case OF_SWITCH_NOTE:
+	case EVENT_SWITCH_NOTES:
 		return switching_note(a, ring, r, lead);
 	default:
 		return count_sample(a, ring, r, lead);
@@ -359,7 +359,8 @@ static void apply_lost(struct applier *a, bool of_samples)
 
 	if (a->switching && of_samples)
 		switching_gap(a);
-	if (env->sink->kernel_ranges && env->events->side_attr.ksymbol && (!of_samples || !env->events->apart))
+	if (env->sink->kernel_ranges && env->events->attrs[EVENT_SIDE_BAND].ksymbol &&
+	    (!of_samples || !env->events->apart))
 		kernel_ranges_lost(env->sink->kernel_ranges);
 }
 
@@ -497,7 +498,7 @@ static int apply_name(struct applier *a, const struct record *r)
 
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
-	bool of_samples = lead->kind != OF_SIDE_BAND;
+	bool of_samples = lead->kind != EVENT_SIDE_BAND;
 
 	if (r->type == RECORD_GAP) {
 		apply_gap(a, ring, r->gap);

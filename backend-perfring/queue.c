@@ -155,7 +155,9 @@ bool queue_late(const struct queue *q, unsigned int set)
 /* True for the records of a switch: they stay in their order. */
 static bool is_of_switch(const struct incoming *in)
 {
-	return in->record.type == PERF_RECORD_SWITCH || in->lead.kind == OF_SWITCH || in->lead.kind == OF_SWITCH_NOTE;
+	if (in->record.type != PERF_RECORD_SAMPLE)
+		return in->record.type == PERF_RECORD_SWITCH;
+	return in->lead.kind == EVENT_SWITCHES || in->lead.kind == EVENT_SWITCH_NOTES;
 }
 
 int queue_add(struct queue *q, struct incoming *in)
@@ -179,7 +181,7 @@ static int apply(void *ctx, void *record)
 	struct queue *q = ctx;
 	int rc = 0;
 
-	if (in->record.type == PERF_RECORD_SAMPLE && in->lead.kind == OF_SAMPLE && queue_late(q, in->lead.note.set))
+	if (in->record.type == PERF_RECORD_SAMPLE && in->lead.kind == EVENT_SAMPLES && queue_late(q, in->lead.note.set))
 		q->applier.stats[q->applier.set].late_samples++;
 	else
 		rc = apply_record(&q->applier, in->ring, &in->record, &in->lead);

@@ -133,7 +133,7 @@ static bool has_no_idle(const struct perf_event_attr *attr)
  */
 static bool is_outside(const struct applier *a, const struct sample *s)
 {
-	if (s->has_user || has_no_idle(&a->env->events->attr))
+	if (s->has_user || has_no_idle(events_attr(a->env->events)))
 		return true;
 	return a->kernel_code && s->chain.state == STACK_TAKEN && s->chain.nr < a->env->request->asked &&
 	       kernel_code_not_idle(a->kernel_code, &s->chain);
@@ -159,7 +159,7 @@ void sample_identify(struct applier *a, const struct sample *s, struct stats *st
 
 uint64_t sample_time(const struct applier *a, const struct record *r)
 {
-	return a->env->events->attr.use_clockid ? r->time : 0;
+	return events_attr(a->env->events)->use_clockid ? r->time : 0;
 }
 
 /* True if it passes the filters, except that on mount namespaces. @unsure: see pinned_has() */

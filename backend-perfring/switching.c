@@ -161,7 +161,7 @@ static bool has_limits(const struct off_cpu *o)
  */
 static void begin_switch(struct applier *a, uint32_t ring, const struct record *r, const struct switch_note *n)
 {
-	bool apart = !a->env->events->attr.use_clockid || r->time - n->ns > CLOCKS_APART_NS;
+	bool apart = !events_attr(a->env->events)->use_clockid || r->time - n->ns > CLOCKS_APART_NS;
 
 	a->rings[ring].at_switch.seen = true;
 	a->rings[ring].at_switch.next = (pid_t)n->id;
@@ -253,7 +253,7 @@ static uint64_t next_stay(const struct applier *a, uint32_t ring, uint32_t id, u
 {
 	size_t i;
 
-	if (a->env->events->attr.use_clockid)
+	if (events_attr(a->env->events)->use_clockid)
 		return 0;
 	for (i = 0; i < a->env->events->nr_places; i++)
 		if (i != ring && a->rings[i].stay.id == id && a->rings[i].stay.since > since)
@@ -381,7 +381,7 @@ int switching_sample(struct applier *a, uint32_t ring, const struct record *r, c
 	rc = a->env->events->switches == SWITCHES_BY_TRACEPOINT ? apply_traced(a, &s, own_lead.note.set)
 								: leave_sampled(a, &s);
 	account_own(a, own_lead.note.set);
-	if (!a->env->events->switch_attr.context_switch)
+	if (!a->env->events->attrs[EVENT_SWITCHES].context_switch)
 		a->rings[ring].at_switch.seen = false;
 	return rc;
 }
@@ -402,7 +402,7 @@ static int leave_unsampled(struct applier *a, uint32_t ring, const struct record
 	bool exited;
 
 	tasks_name(a->env->sink->tasks, o.pid, o.tid, o.comm);
-	s.kernel = f->no_kernel || a->env->events->attr.exclude_kernel ? none : missed;
+	s.kernel = f->no_kernel || events_attr(a->env->events)->exclude_kernel ? none : missed;
 	s.user = f->no_user ? none : missed;
 	exited = has_exited(a, ring, (uint32_t)r->tid);
 	if (is_asked_for(a, &s, &o) && filter_match_state(f, r->switched.preempted, 0)) {

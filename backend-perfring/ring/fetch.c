@@ -27,7 +27,7 @@ static bool wants_to_be_empty(const struct source *b, struct ring *r, bool side)
 	const struct events *ev = b->env->events;
 	bool names = side || !ev->apart;
 
-	return r->page && (names || ring_used(r) + ev->attr.wakeup_watermark > r->bytes / 2);
+	return r->page && (names || ring_used(r) + events_attr(ev)->wakeup_watermark > r->bytes / 2);
 }
 
 /*

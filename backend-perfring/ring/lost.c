@@ -9,7 +9,7 @@ static uint64_t lost_by(const struct source *b, int fd)
 {
 	struct event_counts counts;
 
-	if (!(b->env->events->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
+	if (!(events_attr(b->env->events)->read_format & PERF_FORMAT_LOST) || fd < 0 ||
 	    read(fd, &counts, sizeof(counts)) != sizeof(counts))
 		return 0;
 	return counts.lost;
@@ -18,13 +18,14 @@ static uint64_t lost_by(const struct source *b, int fd)
 struct lost lost_now(const struct source *b, size_t i)
 {
 	const struct event_place *e = &b->env->events->places[i];
-	struct lost lost = { .samples = lost_by(b, e->fd) };
+	struct lost lost = { 0 };
 	size_t j;
 
-	for (j = 0; j < NOTED_NR; j++)
-		lost.notes[j] = lost_by(b, e->notes[j].fd);
+	lost.by[b->env->events->leads] = lost_by(b, e->fd);
+	for (j = 0; j < MEASURED_NR; j++)
+		lost.by[e->notes[j].kind] += lost_by(b, e->notes[j].fd);
 	for (j = 0; j < e->nr_more; j++)
-		*(e->more[j].switch_id ? &lost.switches : &lost.samples) += lost_by(b, e->more[j].fd);
+		lost.by[e->more[j].kind] += lost_by(b, e->more[j].fd);
 	return lost;
 }
 
@@ -42,7 +43,12 @@ uint64_t lost_side_now(const struct source *b, size_t i)
 
 uint64_t lost_sum(const struct lost *l)
 {
-	return l->samples + l->switches + l->notes[NOTED_SAMPLES] + l->notes[NOTED_SWITCHES];
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < EVENT_KINDS; i++)
+		sum += l->by[i];
+	return sum;
 }
 
 /*
@@ -76,7 +82,7 @@ void lost_side_band(struct source *b, uint64_t records)
 
 void lost_told(struct source *b, uint32_t i, bool side, uint64_t records)
 {
-	bool told = b->env->events->attr.read_format & PERF_FORMAT_LOST;
+	bool told = events_attr(b->env->events)->read_format & PERF_FORMAT_LOST;
 
 	if (side) {
 		lost_side_band(b, told ? 0 : records);
@@ -103,13 +109,18 @@ void lost_count(struct source *b, uint32_t i)
 	struct stats *stats = rings_stats(b);
 	struct cpu_rings *s = &b->rings[i];
 	struct lost now = lost_now(b, i);
-	uint64_t notes = since(now.notes[NOTED_SAMPLES], &s->lost.notes[NOTED_SAMPLES]);
-	uint64_t switch_notes = since(now.notes[NOTED_SWITCHES], &s->lost.notes[NOTED_SWITCHES]);
+	size_t kind;
 
-	add_lost(b, i, since(now.samples, &s->lost.samples));
-	stats->lost_records += since(now.switches, &s->lost.switches) + notes + switch_notes;
-	stats->lost_notes += notes;
-	stats->lost_switch_notes += switch_notes;
+	for (kind = 0; kind < EVENT_KINDS; kind++) {
+		uint64_t lost = since(now.by[kind], &s->lost.by[kind]);
+
+		if (kind == b->env->events->leads)
+			add_lost(b, i, lost);
+		else
+			stats->lost_records += lost;
+		stats->lost_notes += kind == EVENT_NOTES ? lost : 0;
+		stats->lost_switch_notes += kind == EVENT_SWITCH_NOTES ? lost : 0;
+	}
 }
 
 void lost_count_all(struct source *b)

@@ -9,46 +9,42 @@
 
 static int cmp_ids(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	uint64_t x = ((const struct event_id *)a)->id, y = ((const struct event_id *)b)->id;
 
 	return (x > y) - (x < y);
 }
 
-/* If threads are followed, there may be thousands. */
-static int note_switch_ids(struct cpu_rings *s, const struct event_place *e)
+enum event_kind rings_kind(const struct source *b, const struct cpu_rings *s, uint64_t id)
 {
-	size_t i;
+	const struct event_id key = { .id = id }, *of = bsearch(&key, s->ids, s->nr_ids, sizeof(key), cmp_ids);
 
-	free(s->switch_ids);
-	s->nr_switch_ids = 0;
-	s->switch_ids = malloc((e->nr_more + 1) * sizeof(*s->switch_ids));
-	if (!s->switch_ids)
-		return -ENOMEM;
-	for (i = 0; i < e->nr_more; i++)
-		if (e->more[i].switch_id)
-			s->switch_ids[s->nr_switch_ids++] = e->more[i].switch_id;
-	qsort(s->switch_ids, s->nr_switch_ids, sizeof(*s->switch_ids), cmp_ids);
-	return 0;
+	return of ? of->kind : b->env->events->leads;
 }
 
-bool rings_is_switch(const struct cpu_rings *s, uint64_t id)
+static int join(struct cpu_rings *s, const struct event_place *e, const struct joined_event *joined)
 {
-	return bsearch(&id, s->switch_ids, s->nr_switch_ids, sizeof(id), cmp_ids);
+	if (joined->id)
+		s->ids[s->nr_ids++] = (struct event_id){ joined->id, joined->kind };
+	return ioctl(joined->fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd);
 }
 
-/* Let all events write to one ring. */
-static int join(struct cpu_rings *s, const struct event_place *e, struct err *err)
+/* Let all events write to one ring. If threads are followed, there may be thousands. */
+static int join_all(struct cpu_rings *s, const struct event_place *e, struct err *err)
 {
 	size_t i;
 	int rc = 0;
 
-	if (note_switch_ids(s, e))
+	free(s->ids);
+	s->nr_ids = 0;
+	s->ids = malloc((e->nr_more + MEASURED_NR) * sizeof(*s->ids));
+	if (!s->ids)
 		return err_sys(err, -ENOMEM, "cannot remember the perf events of CPU %d", e->cpu);
-	for (i = 0; i < NOTED_NR && !rc; i++)
+	for (i = 0; i < MEASURED_NR && !rc; i++)
 		if (e->notes[i].fd >= 0)
-			rc = ioctl(e->notes[i].fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd);
+			rc = join(s, e, &e->notes[i]);
 	for (i = 0; i < e->nr_more && !rc; i++)
-		rc = ioctl(e->more[i].fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd);
+		rc = join(s, e, &e->more[i]);
+	qsort(s->ids, s->nr_ids, sizeof(*s->ids), cmp_ids);
 	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
 }
 
@@ -67,8 +63,9 @@ static int map_samples(struct source *b, size_t i, struct err *err)
 		s->samples.pack_ctx = s;
 	}
 	if (b->queue.applier.switching)
-		s->samples.record = events_largest_record(b->env->events, b->env->events->attr.sample_stack_user);
-	return join(s, e, err);
+		s->samples.record =
+			events_largest_record(b->env->events, events_attr(b->env->events)->sample_stack_user);
+	return join_all(s, e, err);
 }
 
 static int map_side(struct source *b, size_t i, struct err *err)
@@ -145,6 +142,6 @@ int rings_map(struct source *b, size_t i, struct err *err)
 void rings_unmap(struct cpu_rings *s)
 {
 	unmap(s);
-	free(s->switch_ids);
+	free(s->ids);
 	*s = (struct cpu_rings){ 0 };
 }

@@ -63,7 +63,7 @@ static int perfring_attach(struct source *b, size_t i, struct err *err)
 	/* The switches since its CPU came online are unknown. */
 	if (!rc && b->started && b->queue.applier.switching && rings_mark_gap(b, (uint32_t)i, now_ns(), GAP_WAS))
 		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");
-	if (b->started && b->env->events->attr.use_clockid)
+	if (b->started && events_attr(b->env->events)->use_clockid)
 		b->queue.applier.rings[i].since = now_ns();
 	/* The events of threads continue to count while a CPU is offline. */
 	b->rings[i].lost = lost_now(b, i);
@@ -196,7 +196,7 @@ static int read_interval(struct source *b, struct err *err)
 /* When the interval ended. If the events have another clock, use the time of its last record. */
 static uint64_t interval_end(const struct source *b)
 {
-	return b->env->events->attr.use_clockid ? b->env->sink->stopped_ns : b->queue.order.applied;
+	return events_attr(b->env->events)->use_clockid ? b->env->sink->stopped_ns : b->queue.order.applied;
 }
 
 /* Sampling goes on: records that were read are applied after the rings have been read once more. */

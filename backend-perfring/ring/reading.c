@@ -11,7 +11,7 @@
 static bool too_early(const struct source *b, const struct record *r)
 {
 	return !rings_in_kernel(b) &&
-	       (b->starting || (b->env->events->attr.use_clockid && r->time < b->env->sink->began_ns));
+	       (b->starting || (events_attr(b->env->events)->use_clockid && r->time < b->env->sink->began_ns));
 }
 
 /*
@@ -20,7 +20,7 @@ static bool too_early(const struct source *b, const struct record *r)
  */
 static bool too_late_for_run(const struct source *b, const struct record *r)
 {
-	return !rings_in_kernel(b) && b->env->sink->over_ns && b->env->events->attr.use_clockid &&
+	return !rings_in_kernel(b) && b->env->sink->over_ns && events_attr(b->env->events)->use_clockid &&
 	       r->time > b->env->sink->over_ns;
 }
 
@@ -37,8 +37,9 @@ static unsigned int set_of(const struct source *b, uint64_t time)
 {
 	const struct source_env *env = b->env;
 
-	return b->queue.ending && env->events->attr.use_clockid && time > env->sink->stopped_ns ? env->sink->set
-												: b->queue.applier.set;
+	return b->queue.ending && events_attr(env->events)->use_clockid && time > env->sink->stopped_ns
+		       ? env->sink->set
+		       : b->queue.applier.set;
 }
 
 struct reading {
@@ -48,41 +49,16 @@ struct reading {
 };
 
 /* The kind of a sample depends on its event, that of any other record on its ring. */
-static enum sample_kind kind_of(const struct source *b, uint32_t ring, bool side,
-				const struct perf_event_header *record, size_t size)
+static enum event_kind kind_of(const struct source *b, uint32_t ring, bool side, const struct perf_event_header *record,
+			       size_t size)
 {
-	const struct source_env *env = b->env;
-	const struct event_place *e = &env->events->places[ring];
-	const struct cpu_rings *s = &b->rings[ring];
-	enum sample_kind of_main = env->request->sampling.event ? OF_SAMPLE : OF_SWITCH;
-	uint64_t id;
+	const struct events *ev = b->env->events;
 
 	if (record->type != PERF_RECORD_SAMPLE)
-		return side ? OF_SIDE_BAND : OF_SAMPLE;
-	if (!(env->events->attr.sample_type & PERF_SAMPLE_IDENTIFIER))
-		return of_main;
-	id = decode_identifier(record, size);
-	if (e->notes[NOTED_SAMPLES].fd >= 0 && id == e->notes[NOTED_SAMPLES].id)
-		return OF_NOTE;
-	if (e->notes[NOTED_SWITCHES].fd >= 0 && id == e->notes[NOTED_SWITCHES].id)
-		return OF_SWITCH_NOTE;
-	return rings_is_switch(s, id) ? OF_SWITCH : of_main;
-}
-
-static const struct perf_event_attr *attr_of(const struct source_env *env, enum sample_kind kind)
-{
-	switch (kind) {
-	case OF_SWITCH:
-		return &env->events->switch_attr;
-	case OF_NOTE:
-		return &env->events->notes_attr[NOTED_SAMPLES];
-	case OF_SWITCH_NOTE:
-		return &env->events->notes_attr[NOTED_SWITCHES];
-	case OF_SIDE_BAND:
-		return &env->events->side_attr;
-	default:
-		return &env->events->attr;
-	}
+		return side ? EVENT_SIDE_BAND : ev->leads;
+	if (!(events_attr(ev)->sample_type & PERF_SAMPLE_IDENTIFIER))
+		return ev->leads;
+	return rings_kind(b, &b->rings[ring], decode_identifier(record, size));
 }
 
 static const struct stack_roots *roots_of(const struct source *b)
@@ -96,9 +72,9 @@ size_t rings_pack(void *ctx, const struct perf_event_header *record, size_t size
 {
 	const struct cpu_rings *s = ctx;
 	const struct source *b = s->source;
-	uint32_t ring = (uint32_t)(s - b->rings);
+	enum event_kind kind = kind_of(b, (uint32_t)(s - b->rings), false, record, size);
 
-	return pack_record(attr_of(b->env, kind_of(b, ring, false, record, size)), roots_of(b), record, size, to);
+	return pack_record(&b->env->events->attrs[kind], roots_of(b), record, size, to);
 }
 
 /*
@@ -207,12 +183,12 @@ static bool take(const struct reading *rd, int rc, struct incoming *in)
 	if (in->record.type != PERF_RECORD_SAMPLE)
 		return take_side_band(rd, rc, in);
 	switch (in->lead.kind) {
-	case OF_SWITCH:
+	case EVENT_SWITCHES:
 		return take_switch(rd, rc, in);
-	case OF_NOTE:
+	case EVENT_NOTES:
 		take_note(rd, rc, in);
 		return false;
-	case OF_SWITCH_NOTE:
+	case EVENT_SWITCH_NOTES:
 		return take_switch_note(rd, rc, in);
 	default:
 		return take_sample(rd, rc, in);
@@ -233,7 +209,7 @@ static int take_record(void *ctx, const struct perf_event_header *record, size_t
 		return -ENOMEM;
 	in->ring = rd->ring;
 	in->lead.kind = kind_of(b, rd->ring, rd->side, record, size);
-	attr = attr_of(b->env, in->lead.kind);
+	attr = &b->env->events->attrs[in->lead.kind];
 	queue_trim(&b->queue, in, pack_record(attr, roots_of(b), record, size, in->bytes));
 	rc = decode_record(attr, in->bytes, in->size, &in->record);
 	rings_stats(b)->ring_records++;
@@ -254,7 +230,7 @@ int rings_mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap 
 	if (!in)
 		return -ENOMEM;
 	in->ring = i;
-	in->lead.kind = OF_SIDE_BAND;
+	in->lead.kind = EVENT_SIDE_BAND;
 	in->record = (struct record){ .type = RECORD_GAP, .time = time, .gap = what };
 	return queue_add(&b->queue, in);
 }
@@ -271,12 +247,12 @@ static int note_full(void *ctx, uint64_t copied_ns)
 	/* If it has been full again since, some may have been lost then: count them the next time. */
 	if (!ring_full_again(&s->samples))
 		s->lost_when_full = lost_sum(&lost);
-	if (b->env->events->attr.read_format & PERF_FORMAT_LOST && lost_sum(&lost) == before)
+	if (events_attr(b->env->events)->read_format & PERF_FORMAT_LOST && lost_sum(&lost) == before)
 		return 0;
 	if (rings_mark_gap(b, rd->ring, s->latest, GAP_BEGINS))
 		return -ENOMEM;
 	/* With another clock, only the next record ends the gap. */
-	return b->env->events->attr.use_clockid ? rings_mark_gap(b, rd->ring, copied_ns, GAP_ENDS) : 0;
+	return events_attr(b->env->events)->use_clockid ? rings_mark_gap(b, rd->ring, copied_ns, GAP_ENDS) : 0;
 }
 
 /* Records next to a damaged one are dropped. Go on with later ones, so that this round is complete. */

@@ -13,7 +13,7 @@ static int add(struct queue *q, uint64_t time, pid_t pid, pid_t tid, const char 
 	if (!in)
 		return -ENOMEM;
 	memcpy(in->bytes, comm, COMM_LEN);
-	in->lead.kind = OF_SIDE_BAND;
+	in->lead.kind = EVENT_SIDE_BAND;
 	in->record = (struct record){
 		.type = RECORD_NAME, .time = time, .pid = pid, .tid = tid, .comm.name = (const char *)in->bytes
 	};
@@ -37,7 +37,7 @@ int refresh_read(struct queue *q)
 {
 	const struct source_env *env = q->applier.env;
 
-	if (!env->events->attr.use_clockid) /* before 4.1 the records have times of another clock */
+	if (!events_attr(env->events)->use_clockid) /* before 4.1 the records have times of another clock */
 		return 0;
 	if (proc_processes(env->request->host, read_name, q) == -ENOMEM)
 		return -ENOMEM;

@@ -9,15 +9,18 @@
 
 /** struct lost - records that the events of one place have lost, by PERF_FORMAT_LOST. */
 struct lost {
-	uint64_t samples, switches, notes[NOTED_NR];
+	uint64_t by[EVENT_KINDS];
 };
 
 /** struct cpu_rings - the rings of the place in events.places with the same number. */
 struct cpu_rings {
 	const struct source *source; /* the source that it is part of */
 	struct ring samples, side;
-	uint64_t *switch_ids; /* ids of its events at switches, ascending */
-	size_t nr_switch_ids;
+	struct event_id {
+		uint64_t id;
+		enum event_kind kind;
+	} * ids; /* of its events of other kinds than that of the ring, ascending */
+	size_t nr_ids;
 	struct lost lost;        /* at the last check */
 	uint64_t lost_side;      /* the same of @side */
 	struct sample_note note; /* of the next sample */
@@ -63,8 +66,8 @@ int rings_map(struct source *b, size_t i, struct err *err);
 /** rings_unmap() - free all rings of @s; it is empty then. */
 void rings_unmap(struct cpu_rings *s);
 
-/** rings_is_switch() - true if @id is that of an event at switches. */
-bool rings_is_switch(const struct cpu_rings *s, uint64_t id);
+/** rings_kind() - the kind of the event with @id, whose records are in the ring for samples of @s. */
+enum event_kind rings_kind(const struct source *b, const struct cpu_rings *s, uint64_t id);
 
 /* ---- reading.c: records go to the queue, if they belong to this run */
 

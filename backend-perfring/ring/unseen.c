@@ -107,7 +107,7 @@ int rings_look(struct source *b)
 	if (!b->unseen || !__atomic_load_n(&b->unseen->nr_left, __ATOMIC_RELAXED))
 		return -1;
 	before = b->unseen->nr_put;
-	if (b->env->events->attr.sample_type & PERF_SAMPLE_IDENTIFIER)
+	if (events_attr(b->env->events)->sample_type & PERF_SAMPLE_IDENTIFIER)
 		tid_at += sizeof(uint64_t);
 	for (i = 0; i < b->env->events->nr_places; i++)
 		if (b->rings[i].samples.page)

@@ -99,7 +99,8 @@ uint64_t account_not_compared(const struct account *a)
 
 uint64_t account_unread(const struct session *s, const struct account *total)
 {
-	if (!s->request.both || !s->request.sampling.event || !(s->events.attr.read_format & PERF_FORMAT_LOST))
+	if (!s->request.both || !s->request.sampling.event ||
+	    !(events_attr(&s->events)->read_format & PERF_FORMAT_LOST))
 		return 0;
 	return sub_or_0(account_not_compared(total), told_lost(&total->stats));
 }
@@ -109,7 +110,8 @@ void account_settle(const struct session *s, struct account *total)
 	struct stats *b = &total->stats;
 	uint64_t told = told_lost(b);
 
-	if (!session_counts_in_kernel(s) || !(s->events.attr.read_format & PERF_FORMAT_LOST) || b->lost <= told)
+	if (!session_counts_in_kernel(s) || !(events_attr(&s->events)->read_format & PERF_FORMAT_LOST) ||
+	    b->lost <= told)
 		return;
 	total->unaccounted.samples += (int64_t)(b->lost - told);
 	b->lost = told;
@@ -255,7 +257,7 @@ static void print_less(FILE *out, const struct session *s, const struct stats *b
 	/* Samples and switches share the rings: it is unknown which rate would fit without the switches. */
 	if (r->sampling.event && !r->off_cpu.wanted && s->request.unwinds && r->sampling.freq_hz && b->taken > b->lost)
 		fprintf(out, "lower the rate (-F %" PRIu64 " --stack-dump-size %" PRIu32 " would fit), ",
-			fitting_rate(r->sampling.freq_hz, b), s->events.attr.sample_stack_user);
+			fitting_rate(r->sampling.freq_hz, b), events_attr(&s->events)->sample_stack_user);
 	else if (r->sampling.event)
 		fprintf(out, "lower the rate (-F), ");
 }
@@ -329,7 +331,7 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 			s->events.dump_needed);
 	else
 		fprintf(out, "--stack-dump-size %" PRIu64 " would suffice (it is %" PRIu32 ").\n",
-			s->events.dump_needed, s->events.attr.sample_stack_user);
+			s->events.dump_needed, events_attr(&s->events)->sample_stack_user);
 }
 
 /* A switch is lost with the ring's records, or on a CPU that was offline. */

@@ -259,7 +259,7 @@ static bool by_run(struct empty *e)
 	if (e->s->ran_ns < period)
 		return because(e, "%s ran for %s, less than the %s from one sample to the next", who.s, ran.s,
 			       time_text(period).s);
-	if (e->s->events.attr.exclude_kernel)
+	if (events_attr(&e->s->events)->exclude_kernel)
 		return because(e, "%s ran for %s, and only user code is sampled", who.s, ran.s);
 	return because(e, "%s ran for %s, but not when samples were taken", who.s, ran.s);
 }

@@ -107,8 +107,8 @@ static int open_and_sample(struct reports *reports, struct err *err)
 	if (rc)
 		return s->request.command && command_ended(s->request.command) ? -ECANCELED : rc;
 	warn_of_limits(reports->run, s);
-	if (!s->request.filter.no_kernel && !s->events.attr.exclude_kernel &&
-	    symbols_begin(reports->symbols, !s->events.side_attr.ksymbol))
+	if (!s->request.filter.no_kernel && !events_attr(&s->events)->exclude_kernel &&
+	    symbols_begin(reports->symbols, !s->events.attrs[EVENT_SIDE_BAND].ksymbol))
 		return err_sys(err, -ENOMEM, "cannot begin");
 	rc = reports_begin(reports, err);
 	return rc ? rc : sample(reports, err);

@@ -11,40 +11,41 @@
  * Ask for the cgroup and the namespaces of samples if the reader has to filter: all samples, or those whose tasks the
  * BPF program cannot number.
  */
-static void ask_for_groups(struct events *ev)
+static void ask_for_groups(struct perf_event_attr *a, const struct events *ev)
 {
 	if (filter_by_cgroup(&ev->request->filter))
-		ev->attr.sample_type |= PERF_SAMPLE_CGROUP;
-	ev->attr.namespaces = !ev->apart && filter_by_mntns(&ev->request->filter);
+		a->sample_type |= PERF_SAMPLE_CGROUP;
+	a->namespaces = !ev->apart && filter_by_mntns(&ev->request->filter);
 }
 
 /*
  * The tracepoint fires when a thread leaves its CPU, and its ids are those of the initial namespace. With both
  * backends, the BPF program must be able to read the tracepoint's record, so that its note comes before that record.
  */
-static enum switch_source choose_switches(const struct events *ev, bool with_notes)
+static enum switch_source choose_switches(const struct events *ev)
 {
 	if (!ev->request->off_cpu.wanted)
 		return SWITCHES_NONE;
-	if (with_notes && !ev->request->both)
+	if (!events_reader_counts(ev))
 		return SWITCHES_BY_PROGRAM;
 	if (ev->sched_switch.id && !ev->followed && !ev->request->in_pidns &&
-	    (!ev->request->both || sched_switch_is_usual(&ev->sched_switch)))
+	    (!ev->has_notes || sched_switch_is_usual(&ev->sched_switch)))
 		return SWITCHES_BY_TRACEPOINT;
 	return SWITCHES_BY_RECORDS;
 }
 
 /* If no clock samples, each switch is a sample. If a BPF program sees the switches, there are no samples at all. */
-void attrs_choose(struct events *ev, bool with_notes)
+void attrs_choose(struct events *ev)
 {
 	const struct event_type tracepoint = event_sched_switch(ev->sched_switch.id);
 
-	ev->switches = choose_switches(ev, with_notes);
-	ev->switch_event = ev->switches == SWITCHES_BY_TRACEPOINT ? tracepoint : *event_switches();
-	if (ev->request->sampling.event)
-		ev->event = *ev->request->sampling.event;
-	else
-		ev->event = ev->switches == SWITCHES_BY_PROGRAM ? *event_default() : ev->switch_event;
+	ev->switches = choose_switches(ev);
+	ev->types[EVENT_SWITCHES] = ev->switches == SWITCHES_BY_TRACEPOINT ? tracepoint
+				    : ev->switches == SWITCHES_BY_PROGRAM  ? *event_default()
+									   : *event_switches();
+	ev->leads = ev->request->sampling.event ? EVENT_SAMPLES : EVENT_SWITCHES;
+	if (ev->leads == EVENT_SAMPLES)
+		ev->types[EVENT_SAMPLES] = *ev->request->sampling.event;
 }
 
 bool attrs_no_kernel_chain(const struct request *r)
@@ -79,16 +80,17 @@ static void ask_for_switches(struct perf_event_attr *a, const struct events *ev)
 	a->context_switch = events_read_switches(ev);
 }
 
-void attrs_fill(struct events *ev, bool with_notes)
+void attrs_fill(struct events *ev)
 {
+	const struct event_type *type = &ev->types[ev->leads];
 	const struct filter *f = &ev->request->filter;
-	struct perf_event_attr *a = &ev->attr;
+	struct perf_event_attr *a = &ev->attrs[ev->leads];
 	bool tells = !ev->apart;
 
 	*a = (struct perf_event_attr){
 		.size = sizeof(*a),
-		.type = ev->event.type,
-		.config = ev->event.config,
+		.type = type->type,
+		.config = type->config,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
 		.disabled = 1,
@@ -101,23 +103,23 @@ void attrs_fill(struct events *ev, bool with_notes)
 		.ksymbol = tells && events_want_kernel_code(ev),
 		.watermark = 1,
 		.wakeup_watermark = rings_wakeup(ev),
-		.exclude_guest = ev->event.type == PERF_TYPE_HARDWARE,
+		.exclude_guest = type->type == PERF_TYPE_HARDWARE,
 		.exclude_callchain_kernel = attrs_no_kernel_chain(ev->request),
 		/* In a PID namespace, this tells tasks outside the namespace from the idle task. */
 		.exclude_callchain_user = f->no_user && !ev->request->in_pidns && !tells_kinds(f),
-		.exclude_idle = ev->request->in_pidns && event_is_clock(&ev->event) && !f->idle,
+		.exclude_idle = ev->request->in_pidns && event_is_clock(type) && !f->idle,
 		.sample_max_stack = (uint16_t)ev->request->asked,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.inherit = ev->followed && !f->by_tid,
 		.enable_on_exec = ev->followed && ev->request->command,
 	};
-	if (with_notes || events_join_switches(ev))
+	if (ev->has_notes || events_join_switches(ev))
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
-	if (!ev->request->sampling.event)
+	if (ev->leads == EVENT_SWITCHES)
 		ask_for_switches(a, ev);
-	if (!with_notes || ev->request->both || ev->request->in_pidns)
-		ask_for_groups(ev);
+	if (events_reader_counts(ev) || ev->request->in_pidns)
+		ask_for_groups(a, ev);
 	if (ev->request->unwinds) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = ARCH_PERF_REGS;
@@ -129,13 +131,11 @@ void attrs_fill(struct events *ev, bool with_notes)
 /* The main event writes the side-band records. Start from its attributes: the kernel has accepted them. */
 void attrs_fill_switches(struct events *ev)
 {
-	struct perf_event_attr *a = &ev->switch_attr;
+	struct perf_event_attr *a = &ev->attrs[EVENT_SWITCHES];
 
-	*a = ev->attr;
-	if (!events_join_switches(ev))
-		return;
-	a->type = ev->switch_event.type;
-	a->config = ev->switch_event.config;
+	*a = ev->attrs[EVENT_SAMPLES];
+	a->type = ev->types[EVENT_SWITCHES].type;
+	a->config = ev->types[EVENT_SWITCHES].config;
 	a->freq = 0;
 	a->sample_period = 1;
 	a->exclude_idle = a->exclude_guest = 0;
@@ -147,14 +147,14 @@ void attrs_fill_switches(struct events *ev)
  * Events that share a ring must have the same clock. A note about a sample comes before the sample; a note about a
  * switch has the stacks itself.
  */
-void attrs_fill_notes(struct events *ev, enum noted what)
+void attrs_fill_notes(struct events *ev, enum event_kind about)
 {
-	const struct perf_event_attr *a = &ev->attr;
+	const struct perf_event_attr *a = events_attr(ev);
 	const uint64_t not_noted =
 		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP;
-	bool stacks = what == NOTED_SWITCHES;
+	bool stacks = about == EVENT_SWITCHES;
 
-	ev->notes_attr[what] = (struct perf_event_attr){
+	ev->attrs[EVENT_NOTES + about] = (struct perf_event_attr){
 		.size = sizeof(*a),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_BPF_OUTPUT,

@@ -18,10 +18,11 @@ const char event_no_cgroups[] = "the perf rings do not tell the cgroup of a samp
  * @tid: 0: the calling thread
  * @kernel: the kernel may have refused because the event samples the kernel, too
  */
-static int refused(const struct events *ev, const struct event_type *event, pid_t tid, int cpu, bool kernel, int code,
+static int refused(const struct events *ev, enum event_kind kind, pid_t tid, int cpu, bool kernel, int code,
 		   struct err *err)
 {
-	uint64_t freq_hz = event == &ev->event ? ev->request->sampling.freq_hz : 0;
+	const struct event_type *event = &ev->types[kind];
+	uint64_t freq_hz = kind == ev->leads ? ev->request->sampling.freq_hz : 0;
 	char thread[32] = "";
 	struct cause why;
 
@@ -45,7 +46,7 @@ void event_close_samples(struct event_place *e)
 	if (e->fd >= 0)
 		close(e->fd);
 	e->fd = -1;
-	for (i = 0; i < NOTED_NR; i++) {
+	for (i = 0; i < MEASURED_NR; i++) {
 		if (e->notes[i].fd >= 0)
 			close(e->notes[i].fd);
 		e->notes[i].fd = -1;
@@ -66,21 +67,21 @@ int event_id(int fd, int cpu, uint64_t *id, struct err *err)
 	return 0;
 }
 
-int event_open_notes(struct events *ev, struct event_place *e, enum noted what, struct err *err)
+int event_open_notes(struct events *ev, struct event_place *e, enum event_kind about, struct err *err)
 {
 	struct cause why;
 	int fd;
 
-	attrs_fill_notes(ev, what);
-	fd = perf_open(&ev->notes_attr[what], -1, e->cpu);
+	attrs_fill_notes(ev, about);
+	fd = perf_open(&ev->attrs[EVENT_NOTES + about], -1, e->cpu);
 	if (fd == -ENODEV)
 		return -ENODEV;
 	if (fd < 0) {
 		cause_of_files(ev->request->host, fd, &why);
 		return cause_err(err, fd, &why, "cannot open the perf event for BPF output on CPU %d", e->cpu);
 	}
-	e->notes[what].fd = fd;
-	return event_id(fd, e->cpu, &e->notes[what].id, err);
+	e->notes[about] = (struct joined_event){ .fd = fd, .kind = EVENT_NOTES + about };
+	return event_id(fd, e->cpu, &e->notes[about].id, err);
 }
 
 /*
@@ -103,27 +104,28 @@ static int open_for(struct perf_event_attr *attr, const struct event_place *e, p
 /* A user who may not sample the kernel may still be permitted to sample user code. */
 static int open_user_only(struct events *ev, const struct event_place *e, pid_t tid, int code)
 {
+	struct perf_event_attr *a = &ev->attrs[ev->leads];
 	struct err why;
 	int fd;
 
-	if ((code != -EACCES && code != -EPERM) || ev->attr.exclude_kernel || ev->request->filter.no_user)
+	if ((code != -EACCES && code != -EPERM) || a->exclude_kernel || ev->request->filter.no_user)
 		return code;
-	refused(ev, &ev->event, tid, e->cpu, true, code, &why);
-	ev->attr.exclude_kernel = 1;
-	ev->attr.exclude_callchain_kernel = 1; /* otherwise 7.2 refuses it */
-	fd = open_for(&ev->attr, e, tid);
+	refused(ev, ev->leads, tid, e->cpu, true, code, &why);
+	a->exclude_kernel = 1;
+	a->exclude_callchain_kernel = 1; /* otherwise 7.2 refuses it */
+	fd = open_for(a, e, tid);
 	if (fd >= 0) {
 		ev->user_only = why;
 	} else {
-		ev->attr.exclude_kernel = 0;
-		ev->attr.exclude_callchain_kernel = attrs_no_kernel_chain(ev->request);
+		a->exclude_kernel = 0;
+		a->exclude_callchain_kernel = attrs_no_kernel_chain(ev->request);
 	}
 	return fd;
 }
 
 int event_open(struct events *ev, const struct event_place *e, pid_t tid)
 {
-	int fd = open_for(&ev->attr, e, tid);
+	int fd = open_for(&ev->attrs[ev->leads], e, tid);
 
 	return fd < 0 && tid >= 0 ? open_user_only(ev, e, tid, fd) : fd;
 }
@@ -131,7 +133,7 @@ int event_open(struct events *ev, const struct event_place *e, pid_t tid)
 /* -EINVAL does not say which attribute is wrong. The kernel checks permissions after the attributes. */
 static bool is_about(const struct events *ev, const struct event_place *e, pid_t tid, int code, uint64_t what)
 {
-	struct perf_event_attr without = ev->attr;
+	struct perf_event_attr without = *events_attr(ev);
 	int fd;
 
 	if (code != -EINVAL || !(without.sample_type & what))
@@ -149,18 +151,18 @@ int event_refused(const struct events *ev, const struct event_place *e, pid_t ti
 		return err_set(err, code, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", event_no_cgroups);
 	if (is_about(ev, e, tid, code, PERF_SAMPLE_IDENTIFIER))
 		return err_set(err, code, "samples and switches cannot share a ring buffer (before Linux 3.12)");
-	return refused(ev, &ev->event, tid, e->cpu, tid < 0 || ev->request->filter.no_user, code, err);
+	return refused(ev, ev->leads, tid, e->cpu, tid < 0 || ev->request->filter.no_user, code, err);
 }
 
 int event_open_switches(struct events *ev, const struct event_place *e, pid_t tid)
 {
 	attrs_fill_switches(ev);
-	return perf_open(&ev->switch_attr, tid, e->cpu);
+	return perf_open(&ev->attrs[EVENT_SWITCHES], tid, e->cpu);
 }
 
 int event_switches_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err)
 {
-	return refused(ev, &ev->switch_event, tid, e->cpu, tid < 0, code, err);
+	return refused(ev, EVENT_SWITCHES, tid, e->cpu, tid < 0, code, err);
 }
 
 int event_join(struct event_place *e, const struct joined_event *joined)

@@ -43,10 +43,10 @@ int event_switches_refused(const struct events *ev, const struct event_place *e,
 void event_close_samples(struct event_place *e);
 
 /**
- * event_open_notes() - open the event to which a BPF program writes notes about @what.
+ * event_open_notes() - open the event to which a BPF program writes notes @about samples or switches.
  * Return: 0; -ENODEV: the CPU is offline, not described; -errno.
  */
-int event_open_notes(struct events *ev, struct event_place *e, enum noted what, struct err *err);
+int event_open_notes(struct events *ev, struct event_place *e, enum event_kind about, struct err *err);
 
 extern const char event_no_cgroups[]; /* why samples have no cgroup */
 

@@ -41,7 +41,7 @@ uint32_t rings_wakeup(const struct events *ev)
 static uint64_t known_rate(const struct events *ev)
 {
 	const struct sampling *s = &ev->request->sampling;
-	uint64_t rate = s->event ? events_sample_rate(s, &ev->event) : 0;
+	uint64_t rate = s->event ? events_sample_rate(s, &ev->types[EVENT_SAMPLES]) : 0;
 
 	return ev->switches ? rate + SWITCHES_RATE : rate;
 }
@@ -83,7 +83,7 @@ int events_ring_error(const struct events *ev, int cpu, int code, struct err *er
 
 bool events_small_rings(const struct events *ev, struct err *why)
 {
-	bool cut = ev->request->unwinds && ev->attr.sample_stack_user < ev->request->dump_least;
+	bool cut = ev->request->unwinds && events_attr(ev)->sample_stack_user < ev->request->dump_least;
 	char copies[64] = "";
 	struct cause limits;
 
@@ -91,7 +91,7 @@ bool events_small_rings(const struct events *ev, struct err *why)
 		return false;
 	cause_of_ring(ev->request->host, ev->ring_refused, &limits);
 	if (cut)
-		snprintf(copies, sizeof(copies), " and stack copies of %u bytes", ev->attr.sample_stack_user);
+		snprintf(copies, sizeof(copies), " and stack copies of %u bytes", events_attr(ev)->sample_stack_user);
 	err_set(why, ev->ring_refused, "ring buffers have only %zu KiB%s: %s", ev->rings.samples >> 10, copies,
 		*limits.text ? limits.text : strerror(-ev->ring_refused));
 	return true;

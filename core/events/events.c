@@ -20,8 +20,10 @@
 
 bool events_outgrow_rings(const struct events *ev)
 {
-	return ev->attr.wakeup_watermark > rings_wakeup(ev) || side_band_outgrows_rings(ev) ||
-	       (ev->request->unwinds && ev->attr.sample_stack_user > rings_dump(ev));
+	const struct perf_event_attr *a = events_attr(ev);
+
+	return a->wakeup_watermark > rings_wakeup(ev) || side_band_outgrows_rings(ev) ||
+	       (ev->request->unwinds && a->sample_stack_user > rings_dump(ev));
 }
 
 void events_close(struct events *ev)
@@ -101,7 +103,7 @@ static int open_all(struct events *ev, const struct cpu_list *online, struct err
 		ev->nr_cpus += !rc && e->samples;
 	}
 	if (!ev->nr_cpus)
-		return err_sys(err, -ENODEV, "cannot open perf event '%s' on any CPU", ev->event.name);
+		return err_sys(err, -ENODEV, "cannot open perf event '%s' on any CPU", ev->types[ev->leads].name);
 	return 0;
 }
 
@@ -114,13 +116,13 @@ static int open_events(struct events *ev, bool with_notes, struct err *err)
 		rc = host_possible_cpus(ev->request->host, &possible, err);
 	if (!rc) {
 		ev->has_notes = with_notes;
-		attrs_choose(ev, with_notes);
+		attrs_choose(ev);
 		side_band_begin(ev);
 		if (!ev->rings.samples)
 			rings_choose(ev, online.nr);
 		ev->nr_cpus = 0;
 		ev->user_only.code = ev->unfollowed.code = 0;
-		attrs_fill(ev, with_notes);
+		attrs_fill(ev);
 		rc = make_places(ev, &possible);
 		if (!rc)
 			rc = watch_cpus(ev);
@@ -131,18 +133,16 @@ static int open_events(struct events *ev, bool with_notes, struct err *err)
 		rc = err_set(err, -EOPNOTSUPP, "--state %" PRIu64 " needs the tracepoint sched:sched_switch%s%s",
 			     ev->request->filter.state_mask, ev->no_tracepoint.code ? ": " : "",
 			     ev->no_tracepoint.code ? ev->no_tracepoint.msg : " of whole CPUs");
-	if (!rc && ev->attr.sample_type & PERF_SAMPLE_CGROUP && !cgroup_sampled(ev->request->host))
+	if (!rc && events_attr(ev)->sample_type & PERF_SAMPLE_CGROUP && !cgroup_sampled(ev->request->host))
 		rc = err_set(err, -EOPNOTSUPP,
 			     "%s (the controller perf_event is in a hierarchy of version 1, or none is enabled below "
 			     "the root)",
 			     event_no_cgroups);
 	if (!rc)
 		rc = open_all(ev, &online, err);
-	if (!rc && !events_join_switches(ev))
-		attrs_fill_switches(ev);
 	if (!rc && !ev->apart)
-		ev->side_attr = ev->attr;
-	if (!rc && ev->switches == SWITCHES_BY_RECORDS && !ev->switch_attr.context_switch)
+		ev->attrs[EVENT_SIDE_BAND] = *events_attr(ev);
+	if (!rc && ev->switches == SWITCHES_BY_RECORDS && !ev->attrs[EVENT_SWITCHES].context_switch)
 		rc = cause_of_no_switches(&ev->no_tracepoint, err);
 	cpu_list_release(&online);
 	cpu_list_release(&possible);
@@ -182,8 +182,8 @@ int events_try(void *events)
 	for (i = 0; i < ev->nr_places; i++) {
 		if (ev->places[i].fd < 0)
 			continue;
-		rc = try(&ev->attr, ev->places[i].cpu);
-		return rc || !events_join_switches(ev) ? rc : try(&ev->switch_attr, ev->places[i].cpu);
+		rc = try(events_attr(ev), ev->places[i].cpu);
+		return rc || !events_join_switches(ev) ? rc : try(&ev->attrs[EVENT_SWITCHES], ev->places[i].cpu);
 	}
 	return -ENODEV;
 }

@@ -62,8 +62,8 @@ struct followed {
 
 /* Open events of a thread on one CPU that no place owns yet; -1: none. */
 struct opened {
-	int fd, side;
-	struct joined_event switches;
+	struct joined_event event, switches;
+	int side;
 };
 
 /* The state of one pass over the threads. */
@@ -203,8 +203,8 @@ static int open_switches_on(struct walk *w, const struct event_place *e, pid_t t
 		return fd;
 	if (fd < 0)
 		return event_switches_refused(w->ev, e, tid, fd, w->err);
-	out->switches.fd = fd;
-	return event_id(fd, e->cpu, &out->switches.switch_id, w->err);
+	out->switches = (struct joined_event){ .fd = fd, .kind = EVENT_SWITCHES };
+	return event_id(fd, e->cpu, &out->switches.id, w->err);
 }
 
 /* Return: as open_switches_on(). */
@@ -220,7 +220,7 @@ static int open_side_on(struct walk *w, const struct event_place *e, pid_t tid, 
 
 static void close_opened(struct opened *o)
 {
-	int *const fds[] = { &o->fd, &o->side, &o->switches.fd };
+	int *const fds[] = { &o->event.fd, &o->switches.fd, &o->side };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(fds); i++) {
@@ -242,7 +242,7 @@ static int open_on(struct walk *w, const struct event_place *e, pid_t tid, struc
 		return 0;
 	if (fd < 0)
 		return event_refused(w->ev, e, tid, fd, w->err);
-	out->fd = fd;
+	out->event = (struct joined_event){ .fd = fd, .kind = w->ev->leads };
 	if (events_join_switches(w->ev))
 		rc = open_switches_on(w, e, tid, out);
 	if (!rc && w->ev->apart)
@@ -266,10 +266,10 @@ static int keep_side(struct side_band *s, struct opened *opened)
 static int keep_event(struct event_place *e, struct opened *opened)
 {
 	if (e->fd < 0)
-		e->fd = opened->fd;
-	else if (event_join(e, &(struct joined_event){ .fd = opened->fd }))
+		e->fd = opened->event.fd;
+	else if (event_join(e, &opened->event))
 		return -ENOMEM;
-	opened->fd = -1;
+	opened->event.fd = -1;
 	if (opened->switches.fd >= 0 && event_join(e, &opened->switches))
 		return -ENOMEM;
 	opened->switches.fd = -1;
@@ -292,14 +292,14 @@ static int open_thread(struct walk *w, pid_t tid)
 	for (i = 0; i < ev->nr_places; i++) {
 		struct opened *o = &w->opened[i];
 
-		*o = (struct opened){ -1, -1, { .fd = -1 } };
+		*o = (struct opened){ { .fd = -1 }, { .fd = -1 }, -1 };
 		if (!rc && is_there(w, ev->places[i].cpu))
 			rc = open_on(w, &ev->places[i], tid, o);
 	}
 	for (i = 0; i < ev->nr_places; i++) {
 		struct opened *o = &w->opened[i];
 
-		if (!rc && o->fd >= 0 && keep_event(&ev->places[i], o))
+		if (!rc && o->event.fd >= 0 && keep_event(&ev->places[i], o))
 			rc = err_sys(w->err, -ENOMEM, "cannot remember the events of thread %d", tid);
 		close_opened(o);
 	}

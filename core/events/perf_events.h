@@ -9,14 +9,25 @@
 
 #include <linux/perf_event.h>
 
-/** enum noted - what the notes of a BPF program are about. */
-enum noted { NOTED_SAMPLES, NOTED_SWITCHES, NOTED_NR };
+/** enum event_kind - what the records of an event are. A run measures samples, switches, or both. */
+enum event_kind {
+	EVENT_SAMPLES,
+	EVENT_SWITCHES,
+	MEASURED_NR,
+	EVENT_NOTES = MEASURED_NR, /* of a BPF program about samples: EVENT_NOTES + the kind that they are about */
+	EVENT_SWITCH_NOTES,
+	EVENT_SIDE_BAND, /* records of tasks and mappings, in rings of their own */
+	EVENT_KINDS
+};
 
-/** struct joined_event - an event whose records go to the ring of another event, that of an event_place. */
+/**
+ * struct joined_event - an event whose records go to the ring of another event, that of an event_place. @id: its
+ * PERF_SAMPLE_IDENTIFIER; not needed, and 0, if it is of the same kind as that one.
+ */
 struct joined_event {
 	int fd;
-	/* PERF_SAMPLE_IDENTIFIER of a switch event (events.switch_attr); 0: a sampling event (events.attr) */
-	uint64_t switch_id;
+	enum event_kind kind;
+	uint64_t id;
 };
 
 /**
@@ -48,11 +59,8 @@ struct event_place {
 	bool waits;   /* the CPU is offline: the open events of threads get their ring when it comes online */
 	bool samples; /* false: side-band records only (a CPU that -C leaves out) */
 
-	/* The event to which a BPF program writes notes, one for each kind; its records go to the ring of @fd. */
-	struct event_notes {
-		int fd;      /* -1: no BPF program writes such notes */
-		uint64_t id; /* PERF_SAMPLE_IDENTIFIER */
-	} notes[NOTED_NR];
+	/* A BPF program writes notes about samples and switches to these events. @fd -1: it writes no such notes */
+	struct joined_event notes[MEASURED_NR];
 	size_t ring_bytes; /* of its ring; set by the reader */
 	struct side_band side;
 
@@ -69,8 +77,8 @@ struct event_place {
 };
 
 /**
- * struct event_counts - the layout of read(2) from an event: events.attr has PERF_FORMAT_TOTAL_TIME_ENABLED and, if
- * the kernel supports it, PERF_FORMAT_LOST.
+ * struct event_counts - the layout of read(2) from an event: all have PERF_FORMAT_TOTAL_TIME_ENABLED and, if the kernel
+ * supports it, PERF_FORMAT_LOST.
  */
 struct event_counts {
 	uint64_t value, enabled_ns;
@@ -93,9 +101,9 @@ struct events {
 	const struct request *request;
 	bool has_notes; /* BPF programs write notes */
 
-	enum switch_source switches;    /* how the reader of the rings sees them */
-	struct event_type event;        /* its samples are taken */
-	struct event_type switch_event; /* how the reader sees switches; may be the same event */
+	enum switch_source switches; /* how the reader of the rings sees them */
+	enum event_kind leads; /* the kind of the events that have a ring: switches only if there are no samples */
+	struct event_type types[MEASURED_NR];
 	/* for SWITCHES_BY_TRACEPOINT, and for a BPF program; id 0: unknown, see @no_tracepoint */
 	struct sched_switch sched_switch;
 	struct err no_tracepoint;
@@ -108,9 +116,9 @@ struct events {
 	 * The attributes that the kernel accepted. They are the same for all events of a kind, so one decoder serves
 	 * all rings. The ids in records that are not samples are the same for all kinds.
 	 */
-	struct perf_event_attr attr, switch_attr, notes_attr[NOTED_NR];
-	struct perf_event_attr side_attr; /* of the events that record tasks and mappings; without @apart: as @attr */
-	bool apart;           /* these have rings of their own: @attr records only samples, switches and losses */
+	struct perf_event_attr attrs[EVENT_KINDS];
+	/* Tasks and mappings have rings of their own. False: the leading events record them, and @attrs are the same */
+	bool apart;
 	bool no_room_apart;   /* locked memory was not enough for that */
 	bool hurry;           /* a counter has begun to use a proof: reading soon avoids copies; set by the reader */
 	bool lost_sight;      /* a target has lost its events: see side_band_tell_of_all(); set by the reader */
@@ -139,6 +147,21 @@ struct events {
 	uint64_t offline_ns; /* the part of it while they were offline */
 };
 
+/**
+ * events_attr() - the attributes of the events that have a ring. All events that share it have the same clock, format
+ * of read(2), sides and stack copies.
+ */
+static inline const struct perf_event_attr *events_attr(const struct events *ev)
+{
+	return &ev->attrs[ev->leads];
+}
+
+/** events_reader_counts() - true if the reader of the rings counts, alone or beside a BPF program. */
+static inline bool events_reader_counts(const struct events *ev)
+{
+	return !ev->has_notes || ev->request->both;
+}
+
 /** events_read_switches() - true if the reader of the rings sees the switches. */
 static inline bool events_read_switches(const struct events *ev)
 {
@@ -148,7 +171,7 @@ static inline bool events_read_switches(const struct events *ev)
 /** events_join_switches() - true if switch events exist beside the sampling events. */
 static inline bool events_join_switches(const struct events *ev)
 {
-	return ev->request->sampling.event && events_read_switches(ev);
+	return ev->leads != EVENT_SWITCHES && events_read_switches(ev);
 }
 
 /**

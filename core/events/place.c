@@ -11,14 +11,14 @@
 
 static int open_switches(struct events *ev, struct event_place *e, struct err *err)
 {
-	struct joined_event joined = { .fd = event_open_switches(ev, e, -1) };
+	struct joined_event joined = { .fd = event_open_switches(ev, e, -1), .kind = EVENT_SWITCHES };
 	int rc;
 
 	if (joined.fd == -ENODEV)
 		return -ENODEV;
 	if (joined.fd < 0)
 		return event_switches_refused(ev, e, -1, joined.fd, err);
-	rc = event_id(joined.fd, e->cpu, &joined.switch_id, err);
+	rc = event_id(joined.fd, e->cpu, &joined.id, err);
 	if (!rc && event_join(e, &joined))
 		rc = err_sys(err, -ENOMEM, "cannot remember the events of CPU %d", e->cpu);
 	if (rc)
@@ -46,9 +46,9 @@ int place_open(struct events *ev, struct event_place *e, struct err *err)
 	if (!rc && !ev->followed && events_join_switches(ev))
 		rc = open_switches(ev, e, err);
 	if (!rc && ev->has_notes && r->sampling.event && e->samples)
-		rc = event_open_notes(ev, e, NOTED_SAMPLES, err);
+		rc = event_open_notes(ev, e, EVENT_SAMPLES, err);
 	if (!rc && ev->has_notes && r->off_cpu.wanted)
-		rc = event_open_notes(ev, e, NOTED_SWITCHES, err);
+		rc = event_open_notes(ev, e, EVENT_SWITCHES, err);
 	if (!rc && ev->apart && !ev->followed)
 		rc = side_band_open(ev, e, err);
 	if (rc) {

@@ -32,7 +32,7 @@ static uint32_t fitting_wakeup(const struct events *ev)
 
 bool side_band_outgrows_rings(const struct events *ev)
 {
-	return ev->apart && ev->side_attr.wakeup_watermark > fitting_wakeup(ev);
+	return ev->apart && ev->attrs[EVENT_SIDE_BAND].wakeup_watermark > fitting_wakeup(ev);
 }
 
 /*
@@ -53,7 +53,7 @@ static bool can_open(struct perf_event_attr *a)
 
 void side_band_begin(struct events *ev)
 {
-	struct perf_event_attr *a = &ev->side_attr;
+	struct perf_event_attr *a = &ev->attrs[EVENT_SIDE_BAND];
 
 	*a = (struct perf_event_attr){
 		.size = sizeof(*a),
@@ -82,9 +82,11 @@ void side_band_begin(struct events *ev)
 /* The attributes that record everything. */
 static struct perf_event_attr whole(struct events *ev)
 {
-	ev->side_attr.sample_type = (ev->attr.sample_type & RECORD_IDS) | PERF_SAMPLE_IDENTIFIER;
-	ev->side_attr.wakeup_watermark = fitting_wakeup(ev);
-	return ev->side_attr;
+	struct perf_event_attr *a = &ev->attrs[EVENT_SIDE_BAND];
+
+	a->sample_type = (events_attr(ev)->sample_type & RECORD_IDS) | PERF_SAMPLE_IDENTIFIER;
+	a->wakeup_watermark = fitting_wakeup(ev);
+	return *a;
 }
 
 /*
@@ -94,10 +96,8 @@ static struct perf_event_attr whole(struct events *ev)
  */
 static void leave_to_targets(struct perf_event_attr *a, const struct events *ev)
 {
-	bool reads = !ev->has_notes || ev->request->both;
-
 	a->mmap = a->mmap2 = a->namespaces = 0;
-	a->task = reads || ev->request->filter.tree;
+	a->task = events_reader_counts(ev) || ev->request->filter.tree;
 	a->comm = a->comm_exec = ev->request->filter.tree != NULL;
 }
 
@@ -158,8 +158,8 @@ int side_band_open_thread(struct events *ev, const struct event_place *e, pid_t 
 {
 	struct perf_event_attr a = whole(ev);
 
-	a.inherit = ev->attr.inherit;
-	a.enable_on_exec = ev->attr.enable_on_exec;
+	a.inherit = events_attr(ev)->inherit;
+	a.enable_on_exec = events_attr(ev)->enable_on_exec;
 	return perf_open(&a, tid, e->cpu);
 }
 

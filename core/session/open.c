@@ -91,7 +91,8 @@ static void open_namer(struct session *s)
 {
 	const struct namer_ops *ops = session_counts_in_kernel(s) ? s->way->counter->namer : NULL;
 
-	if (ops && !s->request.filter.no_kernel && !s->events.attr.exclude_kernel && !ops->open(&s->namer.state))
+	if (ops && !s->request.filter.no_kernel && !events_attr(&s->events)->exclude_kernel &&
+	    !ops->open(&s->namer.state))
 		s->namer.ops = ops;
 }
 

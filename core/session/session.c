@@ -220,7 +220,7 @@ static void work_ahead(struct session *s)
 {
 	uint64_t began = now_ns();
 
-	if (!s->ahead || s->request.filter.no_kernel || s->events.attr.exclude_kernel || began < s->ahead_at)
+	if (!s->ahead || s->request.filter.no_kernel || events_attr(&s->events)->exclude_kernel || began < s->ahead_at)
 		return;
 	while (s->ahead && now_ns() - began < AHEAD_NS)
 		if (!s->ahead(s->ahead_ctx))
@@ -508,7 +508,7 @@ static int begin(struct session *s, struct err *err)
 
 	if (s->targets)
 		targets_begin(s->targets);
-	if (!rc && !s->events.attr.enable_on_exec)
+	if (!rc && !events_attr(&s->events)->enable_on_exec)
 		rc = events_enable(&s->events, err);
 
 	s->sink.began_ns = now_ns();
@@ -529,7 +529,7 @@ static int begin(struct session *s, struct err *err)
 	 * No record will show that the command executes its program: note it here. The command waits until it is
 	 * released.
 	 */
-	if (!rc && s->request.filter.tree && !s->events.side_attr.comm_exec &&
+	if (!rc && s->request.filter.tree && !s->events.attrs[EVENT_SIDE_BAND].comm_exec &&
 	    descendants_exec(s->request.filter.tree, command_pid(s->request.command)))
 		rc = err_sys(err, -ENOMEM, "cannot begin");
 	if (!rc && s->request.command)
@@ -594,7 +594,7 @@ static int end_run(struct session *s, int rc, struct err *err)
 	account_cpu_time(s);
 	/* If the command went on after the end of the sampling, its CPU time says nothing about the samples. */
 	if (s->events.followed && s->request.command && !s->stopped_ns && command_ended(s->request.command)) {
-		s->command_ns = command_cpu_ns(s->request.command, s->events.attr.exclude_kernel);
+		s->command_ns = command_cpu_ns(s->request.command, events_attr(&s->events)->exclude_kernel);
 		s->followed_known = !events_followed_ns(&s->events, &s->followed_ns);
 	}
 	stopped = stop_counting(s, rc ? &later : err);

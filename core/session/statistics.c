@@ -21,7 +21,7 @@ const struct rows *session_intervals(const struct session *s)
  */
 static uint64_t lost_at_most(const struct session *s, const struct stats *b)
 {
-	bool told = s->events.attr.read_format & PERF_FORMAT_LOST && !s->request.interval_ns;
+	bool told = events_attr(&s->events)->read_format & PERF_FORMAT_LOST && !s->request.interval_ns;
 
 	return told ? b->lost_here + b->lost_notes + b->bad_samples : UINT64_MAX;
 }
@@ -74,7 +74,7 @@ bool session_shortfall(const struct session *s, const struct stats *stats, struc
 		return false;
 	out->period_ns = events_period_ns(&s->request.sampling);
 	/* It is not known for how long followed threads ran. */
-	if (!event_is_clock(&s->events.event) || s->events.followed)
+	if (!event_is_clock(s->request.sampling.event) || s->events.followed)
 		return false;
 	out->nr_cpus = s->events.nr_cpus;
 	out->due_ns = s->events.due_ns;
@@ -92,7 +92,7 @@ bool session_command_shortfall(const struct session *s, const struct stats *stat
 {
 	struct shortfall f = *total;
 
-	if (!s->request.sampling.event || !event_is_clock(&s->events.event) || s->request.filter.by_cpu)
+	if (!s->request.sampling.event || !event_is_clock(s->request.sampling.event) || s->request.filter.by_cpu)
 		return false;
 	f.period_ns = events_period_ns(&s->request.sampling);
 	f.nr_cpus = s->events.nr_cpus;

@@ -118,7 +118,7 @@ bool unwinder_give_up(struct session *s, int rc, const struct err *err)
 		return false;
 	if (are_refused(rc))
 		err_set(&s->by_fp, rc, "%s", err->msg);
-	else if (!rc && ev->attr.sample_stack_user < s->request.dump_least && events_small_rings(ev, &small))
+	else if (!rc && events_attr(ev)->sample_stack_user < s->request.dump_least && events_small_rings(ev, &small))
 		err_set(&s->by_fp, -ENOMEM, "no memory for ring buffers with stack copies: %s", small.msg);
 	else
 		return false;

@@ -169,7 +169,7 @@ static void add_pid(struct recorder *r, pid_t pid)
 
 static bool decode(const struct recorder *r, const struct entry *e, struct record *out)
 {
-	return decode_record(&r->session->events.attr, r->bytes + e->at, e->size, out) == 1;
+	return decode_record(&r->session->events.attrs[EVENT_SAMPLES], r->bytes + e->at, e->size, out) == 1;
 }
 
 /* Find all descendants, in any order of the records. */
@@ -238,7 +238,8 @@ static size_t write_block(const struct recorder *r, FILE *f, size_t i)
 
 static void write_file(const struct recorder *r, const char *path)
 {
-	struct recording_head head = { RECORDING_MAGIC, RECORDING_VERSION, sizeof(r->session->events.attr),
+	struct recording_head head = { RECORDING_MAGIC, RECORDING_VERSION,
+				       sizeof(r->session->events.attrs[EVENT_SAMPLES]),
 				       (uint32_t)r->session->events.nr_places, 0 };
 	FILE *f = fopen(path, "we");
 	size_t i;
@@ -246,7 +247,7 @@ static void write_file(const struct recorder *r, const char *path)
 	if (!f)
 		die("'%s': %s", path, strerror(errno));
 	put(f, &head, sizeof(head));
-	put(f, &r->session->events.attr, sizeof(r->session->events.attr));
+	put(f, &r->session->events.attrs[EVENT_SAMPLES], sizeof(r->session->events.attrs[EVENT_SAMPLES]));
 	for (i = 0; i < r->nr;)
 		i = write_block(r, f, i);
 	if (fclose(f))

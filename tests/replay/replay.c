@@ -61,7 +61,7 @@ static bool get(struct replay *r, void *buf, size_t len, const char *what)
 
 static void read_head(struct replay *r, struct recording_head *head)
 {
-	struct perf_event_attr *attr = &r->session->events.attr;
+	struct perf_event_attr *attr = &r->session->events.attrs[EVENT_SAMPLES];
 	unsigned char byte;
 	uint32_t i;
 

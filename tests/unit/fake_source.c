@@ -418,7 +418,7 @@ static int counter_open(struct counter **out, const struct source_env *env, stru
 
 static int counter_attach(struct counter *c, size_t place, struct err *err)
 {
-	ck_assert_int_ge(c->env->events->places[place].notes[NOTED_SAMPLES].fd, 0);
+	ck_assert_int_ge(c->env->events->places[place].notes[EVENT_SAMPLES].fd, 0);
 	return counter_step(FAKE_ATTACH, (int)place, err);
 }
 
@@ -555,7 +555,7 @@ static int switches_open(struct counter **out, const struct source_env *env, str
 
 static int switches_attach(struct counter *c, size_t place, struct err *err)
 {
-	ck_assert_int_ge(c->env->events->places[place].notes[NOTED_SWITCHES].fd, 0);
+	ck_assert_int_ge(c->env->events->places[place].notes[EVENT_SWITCHES].fd, 0);
 	return switches_step(FAKE_ATTACH, (int)place, err);
 }
 

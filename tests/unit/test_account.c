@@ -529,7 +529,7 @@ START_TEST(test_unread)
 	const struct account a = { .stats = unread[_i].stats, .compared = unread[_i].compared };
 	struct session session = { .request = request_with(&o, unread[_i].both) };
 
-	session.events.attr.read_format = unread[_i].told ? PERF_FORMAT_LOST : 0;
+	session.events.attrs[EVENT_SAMPLES].read_format = unread[_i].told ? PERF_FORMAT_LOST : 0;
 	ck_assert_uint_eq(account_not_compared(&a), unread[_i].not_compared);
 	ck_assert_uint_eq(account_unread(&session, &a), unread[_i].unread);
 }

@@ -386,7 +386,7 @@ START_TEST(test_idle_or_outside)
 	bool outside = ambiguous[_i].outside;
 
 	rig.request.filter.idle = true;
-	rig.events.attr = ambiguous[_i].attr;
+	rig.events.attrs[EVENT_SAMPLES] = ambiguous[_i].attr;
 	rig.request.asked = ambiguous[_i].asked;
 	if (ambiguous[_i].symbols)
 		unit_write(dir, "kallsyms", ambiguous[_i].symbols, strlen(ambiguous[_i].symbols));
@@ -1628,7 +1628,7 @@ START_TEST(test_tree_reused)
 	use_program(true);
 	use_tree();
 	rig.request.filter.comm = "sh";
-	rig.events.attr.use_clockid = 1;
+	rig.events.attrs[EVENT_SAMPLES].use_clockid = 1;
 	comm(10, 10, "sh", true);
 	fork_task(20, 20, 10, 10);
 	fork_task(30, 30, 10, 10);
@@ -1803,13 +1803,13 @@ END_TEST
 /* Records were lost: bit 0: in a ring of samples; bit 1: the run has no KSYMBOL records */
 START_TEST(test_ksymbol_lost)
 {
-	const struct sample_lead lead = { .kind = _i & 1 ? OF_SAMPLE : OF_SIDE_BAND };
+	const struct sample_lead lead = { .kind = _i & 1 ? EVENT_SAMPLES : EVENT_SIDE_BAND };
 	struct record r = { .type = PERF_RECORD_LOST, .lost = { .records = 1 } };
 
 	rig.sink.kernel_ranges = kernel_ranges_new();
 	ck_assert_ptr_nonnull(rig.sink.kernel_ranges);
 	rig.events.apart = true;
-	rig.events.side_attr.ksymbol = !(_i & 2);
+	rig.events.attrs[EVENT_SIDE_BAND].ksymbol = !(_i & 2);
 	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
 	ck_assert_int_eq(kernel_ranges_incomplete(rig.sink.kernel_ranges), !_i);
 	kernel_ranges_free(rig.sink.kernel_ranges);

@@ -235,7 +235,7 @@ START_TEST(test_user_code)
 	const struct account total = { .stats = { 0 } };
 	char *text;
 
-	s.events.attr.exclude_kernel = 1;
+	s.events.attrs[EVENT_SAMPLES].exclude_kernel = 1;
 	text = explained(&o, &s, &total);
 	ck_assert_str_eq(text, "profile: 0 samples: PID 5000001 ran for 50.0 ms, and only user code is sampled\n");
 	free(text);

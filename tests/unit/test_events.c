@@ -228,7 +228,7 @@ static void assert_event(const struct event_place *e, bool open, bool notes)
 {
 	if (!open) {
 		ck_assert_int_eq(e->fd, -1);
-		ck_assert_int_eq(e->notes[NOTED_SAMPLES].fd, -1);
+		ck_assert_int_eq(e->notes[EVENT_SAMPLES].fd, -1);
 		return;
 	}
 	ck_assert_int_ge(e->fd, 0);
@@ -239,13 +239,13 @@ static void assert_event(const struct event_place *e, bool open, bool notes)
 		ck_assert_int_eq(events[e->fd].pid, -1);
 		ck_assert_uint_eq(e->nr_more, events_join_switches(&ev));
 	}
-	ck_assert_int_eq(e->notes[NOTED_SAMPLES].fd >= 0, notes);
+	ck_assert_int_eq(e->notes[EVENT_SAMPLES].fd >= 0, notes);
 	if (!notes)
 		return;
-	ck_assert(events[e->notes[NOTED_SAMPLES].fd].notes);
-	ck_assert_int_eq(events[e->notes[NOTED_SAMPLES].fd].pid, -1);
-	ck_assert_int_eq(events[e->notes[NOTED_SAMPLES].fd].cpu, e->cpu);
-	ck_assert_uint_eq(e->notes[NOTED_SAMPLES].id, ids[SAMPLE_NOTES] + (uint64_t)e->cpu);
+	ck_assert(events[e->notes[EVENT_SAMPLES].fd].notes);
+	ck_assert_int_eq(events[e->notes[EVENT_SAMPLES].fd].pid, -1);
+	ck_assert_int_eq(events[e->notes[EVENT_SAMPLES].fd].cpu, e->cpu);
+	ck_assert_uint_eq(e->notes[EVENT_SAMPLES].id, ids[SAMPLE_NOTES] + (uint64_t)e->cpu);
 }
 
 /* ---- opening */
@@ -321,7 +321,7 @@ START_TEST(test_attributes)
 	ck_assert_uint_eq(a->disabled, 1);
 	ck_assert(a->sample_type & PERF_SAMPLE_IDENTIFIER);
 	ck_assert(a->sample_type & PERF_SAMPLE_CALLCHAIN);
-	ck_assert_mem_eq(a, &ev.attr, sizeof(*a));
+	ck_assert_mem_eq(a, events_attr(&ev), sizeof(*a));
 	ck_assert_uint_eq(kernel.attr[0].freq, 0);
 	ck_assert_uint_eq(kernel.attr[0].sample_period, 0); /* it counts and never fires */
 	ck_assert_uint_eq(kernel.attr[0].sample_type, a->sample_type);
@@ -329,11 +329,12 @@ START_TEST(test_attributes)
 	ck_assert_uint_eq(kernel.attr[0].task, 1);
 	ck_assert_uint_eq(kernel.notes_attr[0].size, 0); /* no such event was opened */
 	a = &kernel.notes_attr[2];
-	ck_assert_uint_eq(a->sample_type, (ev.attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN) | PERF_SAMPLE_RAW);
+	ck_assert_uint_eq(a->sample_type,
+			  (events_attr(&ev)->sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN) | PERF_SAMPLE_RAW);
 	ck_assert_uint_eq(a->sample_period, 1);
 	ck_assert_uint_eq(a->disabled, 0);
-	ck_assert_uint_eq(a->clockid, ev.attr.clockid);
-	ck_assert_mem_eq(a, &ev.notes_attr[NOTED_SAMPLES], sizeof(*a));
+	ck_assert_uint_eq(a->clockid, events_attr(&ev)->clockid);
+	ck_assert_mem_eq(a, &ev.attrs[EVENT_NOTES], sizeof(*a));
 }
 END_TEST
 
@@ -359,7 +360,7 @@ START_TEST(test_old_kernel)
 {
 	kernel.no_clockid = true;
 	open_on("0-2", "0-2", true);
-	ck_assert_uint_eq(ev.attr.use_clockid, 0);
+	ck_assert_uint_eq(events_attr(&ev)->use_clockid, 0);
 	ck_assert_uint_eq(kernel.attr[2].use_clockid, 0);
 	ck_assert_uint_eq(kernel.notes_attr[2].use_clockid, 0);
 }
@@ -943,7 +944,7 @@ static void assert_both(const struct event_place *e, bool open, bool samples, bo
 	ck_assert_int_eq(e->samples, samples);
 	ck_assert_int_eq(e->fd >= 0, open);
 	ck_assert_uint_eq(e->nr_more, open && joins);
-	for (i = 0; i < NOTED_NR; i++) {
+	for (i = 0; i < MEASURED_NR; i++) {
 		ck_assert_int_eq(e->notes[i].fd >= 0, noted[i]);
 		if (!noted[i])
 			continue;
@@ -961,7 +962,7 @@ static void assert_both(const struct event_place *e, bool open, bool samples, bo
 	ck_assert_int_eq((int)events[e->more[0].fd].kind, SWITCHES);
 	ck_assert_int_eq(events[e->more[0].fd].cpu, e->cpu);
 	ck_assert_int_eq(events[e->more[0].fd].pid, -1);
-	ck_assert_uint_eq(e->more[0].switch_id, ids[SWITCHES] + (uint64_t)e->cpu);
+	ck_assert_uint_eq(e->more[0].id, ids[SWITCHES] + (uint64_t)e->cpu);
 }
 
 static const struct {
@@ -1026,7 +1027,7 @@ END_TEST
 /* Check the joined event: all attributes that do not concern switches are those of the samples. */
 static void assert_switch_attr(const struct perf_event_attr *a, bool tracepoint)
 {
-	struct perf_event_attr want = ev.attr;
+	struct perf_event_attr want = *events_attr(&ev);
 
 	want.type = tracepoint ? PERF_TYPE_TRACEPOINT : PERF_TYPE_SOFTWARE;
 	want.config = tracepoint ? TRACEPOINT_ID : PERF_COUNT_SW_CONTEXT_SWITCHES;
@@ -1037,7 +1038,7 @@ static void assert_switch_attr(const struct perf_event_attr *a, bool tracepoint)
 	want.mmap = want.mmap2 = want.comm = want.comm_exec = want.task = want.namespaces = want.ksymbol = 0;
 	want.exclude_idle = want.exclude_guest = 0;
 	ck_assert_mem_eq(a, &want, sizeof(want));
-	ck_assert_mem_eq(a, &ev.switch_attr, sizeof(want));
+	ck_assert_mem_eq(a, &ev.attrs[EVENT_SWITCHES], sizeof(want));
 	ck_assert_uint_eq(a->disabled, 1);
 	ck_assert_uint_eq(a->use_clockid, 1);
 	ck_assert_uint_eq(a->clockid, CLOCK_MONOTONIC);
@@ -1050,31 +1051,33 @@ START_TEST(test_both_attributes)
 	int cpu, sampling = (int)req.filter.cpu;
 
 	open_on("0-3", "0-3", notes);
-	ck_assert_uint_eq(ev.attr.config, PERF_COUNT_SW_CPU_CLOCK);
-	ck_assert_uint_eq(ev.attr.freq, 1);
-	ck_assert_uint_eq(ev.attr.context_switch, 0);
-	ck_assert_uint_eq(ev.attr.exclude_idle, joinings[_i].in_pidns);
-	ck_assert(!(ev.attr.sample_type & PERF_SAMPLE_RAW));
-	ck_assert(ev.attr.sample_type & PERF_SAMPLE_IDENTIFIER);
-	ck_assert_uint_eq(ev.attr.mmap & ev.attr.mmap2 & ev.attr.comm & ev.attr.task, 1);
-	ck_assert_mem_eq(&kernel.attr[sampling], &ev.attr, sizeof(ev.attr));
+	ck_assert_uint_eq(events_attr(&ev)->config, PERF_COUNT_SW_CPU_CLOCK);
+	ck_assert_uint_eq(events_attr(&ev)->freq, 1);
+	ck_assert_uint_eq(events_attr(&ev)->context_switch, 0);
+	ck_assert_uint_eq(events_attr(&ev)->exclude_idle, joinings[_i].in_pidns);
+	ck_assert(!(events_attr(&ev)->sample_type & PERF_SAMPLE_RAW));
+	ck_assert(events_attr(&ev)->sample_type & PERF_SAMPLE_IDENTIFIER);
+	ck_assert_uint_eq(events_attr(&ev)->mmap & events_attr(&ev)->mmap2 & events_attr(&ev)->comm &
+				  events_attr(&ev)->task,
+			  1);
+	ck_assert_mem_eq(&kernel.attr[sampling], events_attr(&ev), sizeof(*events_attr(&ev)));
 	for (cpu = 0; cpu < 4; cpu++) {
 		ck_assert_uint_eq(kernel.switch_attr[cpu].size != 0, joins);
 		if (joins)
 			assert_switch_attr(&kernel.switch_attr[cpu], ev.switches == SWITCHES_BY_TRACEPOINT);
 		ck_assert_uint_eq(kernel.switch_notes_attr[cpu].size != 0, notes);
 		if (notes)
-			ck_assert_mem_eq(&kernel.switch_notes_attr[cpu], &ev.notes_attr[NOTED_SWITCHES],
-					 sizeof(ev.attr));
+			ck_assert_mem_eq(&kernel.switch_notes_attr[cpu], &ev.attrs[EVENT_SWITCH_NOTES],
+					 sizeof(*events_attr(&ev)));
 	}
 	if (!notes)
 		return;
-	ck_assert_mem_eq(&kernel.notes_attr[sampling], &ev.notes_attr[NOTED_SAMPLES], sizeof(ev.attr));
-	for (cpu = 0; cpu < NOTED_NR; cpu++) {
-		const struct perf_event_attr *a = &ev.notes_attr[cpu];
+	ck_assert_mem_eq(&kernel.notes_attr[sampling], &ev.attrs[EVENT_NOTES], sizeof(*events_attr(&ev)));
+	for (cpu = 0; cpu < MEASURED_NR; cpu++) {
+		const struct perf_event_attr *a = &ev.attrs[EVENT_NOTES + cpu];
 
 		ck_assert(a->sample_type & PERF_SAMPLE_IDENTIFIER && a->sample_type & PERF_SAMPLE_RAW);
-		ck_assert_uint_eq(a->clockid, ev.attr.clockid);
+		ck_assert_uint_eq(a->clockid, events_attr(&ev)->clockid);
 		ck_assert_uint_eq(a->sample_period, 1);
 	}
 }
@@ -1199,12 +1202,12 @@ START_TEST(test_both_before_records)
 	}
 	if (!before_records[_i].tracepoint)
 		return;
-	ck_assert_uint_eq(ev.switch_attr.context_switch, 0);
+	ck_assert_uint_eq(ev.attrs[EVENT_SWITCHES].context_switch, 0);
 	ck_assert_uint_eq(kernel.switch_attr[1].context_switch, 0);
 	ck_assert(kernel.switch_attr[1].sample_type & PERF_SAMPLE_RAW);
 	ck_assert_uint_eq(kernel.switch_attr[1].sample_max_stack, 0); /* this attribute is newer */
-	ck_assert_uint_eq(kernel.switch_attr[1].use_clockid, ev.attr.use_clockid);
-	ck_assert_uint_eq(ev.attr.sample_max_stack, 125);
+	ck_assert_uint_eq(kernel.switch_attr[1].use_clockid, events_attr(&ev)->use_clockid);
+	ck_assert_uint_eq(events_attr(&ev)->sample_max_stack, 125);
 }
 END_TEST
 
@@ -1215,8 +1218,8 @@ START_TEST(test_both_old_kernel)
 	req.both = true;
 	kernel.no_clockid = kernel.no_switch_records = true;
 	open_on("0-2", "0-2", true);
-	ck_assert_uint_eq(ev.attr.use_clockid, 0);
-	ck_assert_uint_eq(ev.switch_attr.use_clockid, 0);
+	ck_assert_uint_eq(events_attr(&ev)->use_clockid, 0);
+	ck_assert_uint_eq(ev.attrs[EVENT_SWITCHES].use_clockid, 0);
 	ck_assert_uint_eq(kernel.switch_attr[2].use_clockid, 0);
 	ck_assert_uint_eq(kernel.notes_attr[2].use_clockid, 0);
 	ck_assert_uint_eq(kernel.switch_notes_attr[2].use_clockid, 0);
@@ -1421,9 +1424,9 @@ START_TEST(test_followed)
 		if (ev.places[i].cpu < 4)
 			assert_followed(&ev.places[i], threads, nr);
 	}
-	ck_assert_uint_eq(ev.attr.inherit, 1);
-	ck_assert_uint_eq(ev.attr.enable_on_exec, 0);
-	ck_assert_uint_eq(ev.attr.exclude_kernel, 0);
+	ck_assert_uint_eq(events_attr(&ev)->inherit, 1);
+	ck_assert_uint_eq(events_attr(&ev)->enable_on_exec, 0);
+	ck_assert_uint_eq(events_attr(&ev)->exclude_kernel, 0);
 	ck_assert_int_eq(ev.user_only.code, 0);
 }
 END_TEST
@@ -1443,7 +1446,7 @@ START_TEST(test_inherited)
 	open_on("0", "0", true);
 	ck_assert_uint_eq(kernel.attr[0].inherit, 0);
 	ck_assert_uint_eq(kernel.attr[0].enable_on_exec, 0);
-	ck_assert_uint_eq(ev.attr.comm_exec, 1);
+	ck_assert_uint_eq(events_attr(&ev)->comm_exec, 1);
 	events_close(&ev);
 	ev.followed = followed_new(&ev);
 	open_on("0", "0", true);
@@ -1580,16 +1583,16 @@ START_TEST(test_followed_user_only)
 	assert_followed(event_of(1), threads, 2);
 	ck_assert_uint_eq(kernel.attr[0].exclude_kernel, 1);
 	ck_assert_uint_eq(kernel.attr[1].exclude_kernel, 1);
-	ck_assert_uint_eq(ev.attr.exclude_kernel, 1);
-	ck_assert_uint_eq(ev.attr.exclude_callchain_kernel, 1);
+	ck_assert_uint_eq(events_attr(&ev)->exclude_kernel, 1);
+	ck_assert_uint_eq(events_attr(&ev)->exclude_callchain_kernel, 1);
 	ck_assert_int_eq(ev.user_only.code, -EACCES);
 	ck_assert_str_eq(ev.user_only.msg, user_only[_i].says);
 	/* another backend may try with other permissions */
 	events_close(&ev);
 	kernel.no_kernel = false;
 	open_on("0-1", "0-1", false);
-	ck_assert_uint_eq(ev.attr.exclude_kernel, 0);
-	ck_assert_uint_eq(ev.attr.exclude_callchain_kernel, 0);
+	ck_assert_uint_eq(events_attr(&ev)->exclude_kernel, 0);
+	ck_assert_uint_eq(events_attr(&ev)->exclude_callchain_kernel, 0);
 	ck_assert_int_eq(ev.user_only.code, 0);
 }
 END_TEST

@@ -308,7 +308,7 @@ START_TEST(test_user)
 	for (i = 0; i < ev.nr_places; i++)
 		ck_assert_int_eq(ev.places[i].side.fd >= 0, kernel.has_dummy && ev.places[i].fd >= 0);
 	ck_assert_uint_eq(ev.nr_cpus, _i % 2 ? 2 : 3);
-	ck_assert_uint_eq(ev.attr.inherit, 1);
+	ck_assert_uint_eq(events_attr(&ev)->inherit, 1);
 	ck_assert_int_eq(ev.unfollowed.code, 0);
 	ck_assert_int_eq(ev.user_only.code, 0);
 	followed_describe(ev.followed, text, sizeof(text));
@@ -542,7 +542,7 @@ START_TEST(test_chosen)
 	if (!chosen[_i].with_events)
 		return;
 	ck_assert_str_eq(with_events(), chosen[_i].with_events);
-	ck_assert_uint_eq(ev.attr.inherit, !chosen[_i].by_tid);
+	ck_assert_uint_eq(events_attr(&ev)->inherit, !chosen[_i].by_tid);
 	ck_assert_int_eq(ev.unfollowed.code, 0);
 }
 END_TEST
@@ -649,7 +649,7 @@ static void assert_joined(size_t nr_threads)
 		ck_assert_uint_eq(1 + e->nr_more, 2 * nr_threads);
 		for (j = switches = 0; j <= e->nr_more; j++) {
 			int fd = j ? e->more[j - 1].fd : e->fd;
-			uint64_t id = j ? e->more[j - 1].switch_id : 0;
+			uint64_t id = j ? e->more[j - 1].id : 0;
 
 			for (k = 0; k < kernel.nr_opened && kernel.opened[k].fd != fd; k++)
 				continue;
@@ -739,7 +739,7 @@ START_TEST(test_joined)
 	ck_assert_str_eq(with_events(), joinings[_i].with_events);
 	ck_assert_uint_eq(ev.nr_cpus, joinings[_i].offline < 0 ? CPUS : CPUS - 1);
 	assert_joined(joinings[_i].nr);
-	ck_assert_uint_eq(ev.switch_attr.inherit, !joinings[_i].by_tid);
+	ck_assert_uint_eq(ev.attrs[EVENT_SWITCHES].inherit, !joinings[_i].by_tid);
 	ck_assert_int_eq(ev.unfollowed.code, 0);
 }
 END_TEST

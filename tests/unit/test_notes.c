@@ -115,7 +115,7 @@ int ioctl(int fd, unsigned long request, ...)
 	ck_assert_uint_eq(request, PERF_EVENT_IOC_SET_OUTPUT);
 	nr_joined++;
 	for (i = 0; i < RINGS; i++)
-		if (events[i].notes[NOTED_SAMPLES].fd == fd)
+		if (events[i].notes[EVENT_SAMPLES].fd == fd)
 			joined[i] = to;
 	return 0;
 }
@@ -131,9 +131,8 @@ static void open_ring(size_t i)
 	events[i] = (struct event_place){ .fd = fd,
 					  .cpu = (int)i,
 					  .samples = true,
-					  .notes = { { .fd = dup(fd) }, { .fd = -1 } },
+					  .notes = { { dup(fd), EVENT_NOTES, NOTES_ID + i }, { .fd = -1 } },
 					  .side = { .fd = -1 } };
-	events[i].notes[NOTED_SAMPLES].id = NOTES_ID + i;
 }
 
 static void prepare(void)
@@ -145,10 +144,10 @@ static void prepare(void)
 	host = (struct host){ .proc = dir, .sys = dir };
 	program = (struct counter_ops){ .note = counter_bpf.note };
 	rig_make(&rig, (struct request){ .host = &host, .sampling = { .event = event_default() }, .asked = 125 });
-	rig.events.attr.sample_type =
+	rig.events.attrs[EVENT_SAMPLES].sample_type =
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
-	rig.events.attr.sample_id_all = 1;
-	rig.events.notes_attr[NOTED_SAMPLES].sample_type =
+	rig.events.attrs[EVENT_SAMPLES].sample_id_all = 1;
+	rig.events.attrs[EVENT_NOTES].sample_type =
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
 	rig.events.rings.samples = page_size;
 	rig.events.places = events;
@@ -183,7 +182,7 @@ static void teardown(void)
 	for (i = 0; i < RINGS; i++) {
 		munmap(pages[i], 2 * page_size);
 		close(events[i].fd);
-		close(events[i].notes[NOTED_SAMPLES].fd);
+		close(events[i].notes[EVENT_SAMPLES].fd);
 	}
 	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++) {
 		rows_free(rig.sink.sets[i].samples);
@@ -524,9 +523,9 @@ static void setup_kinds(enum switch_source switches, bool in_kernel, size_t nr)
 	rig.request.off_cpu = (struct off_cpu){ .wanted = true, .max_ns = UINT64_MAX };
 	rig.events.switches = switches;
 	rig.events.sched_switch = (struct sched_switch){ 1, { 0, 16 }, { 16, 4 }, { 24, 8 }, { 20, 4 } };
-	rig.events.switch_attr = rig.events.attr;
-	rig.events.switch_attr.sample_type |= PERF_SAMPLE_RAW;
-	rig.events.notes_attr[NOTED_SWITCHES] = rig.events.switch_attr;
+	rig.events.attrs[EVENT_SWITCHES] = rig.events.attrs[EVENT_SAMPLES];
+	rig.events.attrs[EVENT_SWITCHES].sample_type |= PERF_SAMPLE_RAW;
+	rig.events.attrs[EVENT_SWITCH_NOTES] = rig.events.attrs[EVENT_SWITCHES];
 	rig.env.counters[0].ops = &program;
 	rig.env.counters[1].ops = &counter_bpf_switches;
 	rig.env.nr_counters = in_kernel ? 2 : 0;
@@ -535,20 +534,22 @@ static void setup_kinds(enum switch_source switches, bool in_kernel, size_t nr)
 		rig.sink.sets[i].ring_intervals = in_kernel ? rows_new() : NULL;
 	}
 	for (i = 0; i < RINGS; i++)
-		events[i].notes[NOTED_SWITCHES] = (struct event_notes){ dup(events[i].fd), AWAY_ID + i };
+		events[i].notes[EVENT_SWITCHES] =
+			(struct joined_event){ dup(events[i].fd), EVENT_SWITCH_NOTES, AWAY_ID + i };
 	/* In no order, with sampling events in between. */
 	events[0].more = calloc(nr, sizeof(*events[0].more));
 	events[0].nr_more = nr;
 	for (i = 0; i < nr; i++)
-		events[0].more[i] =
-			(struct joined_event){ FIRST_FD + MAX_LOSING, i % 3 == 1 ? 0 : SWITCH_ID + 10 * (i * 7 % nr) };
+		events[0].more[i] = i % 3 == 1 ? (struct joined_event){ FIRST_FD + MAX_LOSING, EVENT_SAMPLES, 0 }
+					       : (struct joined_event){ FIRST_FD + MAX_LOSING, EVENT_SWITCHES,
+									SWITCH_ID + 10 * (i * 7 % nr) };
 	memset(lost_by, 0, sizeof(lost_by));
 	nr_joined = 0;
 	now = 0;
 	ck_assert_int_eq(source_rings.open(&reader, &rig.env, &err), 0);
 	for (i = 0; i < RINGS; i++)
 		ck_assert_int_eq(source_rings.attach(reader, i, &err), 0);
-	ck_assert_uint_eq(nr_joined, RINGS * NOTED_NR + nr);
+	ck_assert_uint_eq(nr_joined, RINGS * MEASURED_NR + nr);
 }
 
 static void teardown_kinds(void)
@@ -556,7 +557,7 @@ static void teardown_kinds(void)
 	size_t i;
 
 	for (i = 0; i < RINGS; i++)
-		close(events[i].notes[NOTED_SWITCHES].fd);
+		close(events[i].notes[EVENT_SWITCHES].fd);
 	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++) {
 		rows_free(rig.sink.sets[i].intervals);
 		rows_free(rig.sink.sets[i].ring_intervals);
@@ -613,7 +614,7 @@ static bool is_switch_id(uint64_t id)
 	size_t i;
 
 	for (i = 0; i < events[0].nr_more; i++)
-		if (events[0].more[i].switch_id == id)
+		if (events[0].more[i].id == id)
 			return true;
 	return false;
 }
@@ -688,7 +689,7 @@ START_TEST(test_ids_anew)
 	switched(0, SWITCH_ID, 10, 20);
 	ck_assert_int_eq(source_rings.detach(reader, 0, &err), 0);
 	events[0].nr_more = 1;
-	events[0].more[0].switch_id = 5;
+	events[0].more[0].id = 5;
 	ck_assert_int_eq(source_rings.attach(reader, 0, &err), 0);
 	sample_of(0, SWITCH_ID, 10);
 	switched(0, 5, 20, 30);
@@ -845,10 +846,10 @@ START_TEST(test_filled_again)
 	struct err err;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, false, FEW);
-	rig.events.attr.read_format = PERF_FORMAT_LOST;
+	rig.events.attrs[EVENT_SAMPLES].read_format = PERF_FORMAT_LOST;
 	ck_assert_int_eq(source_rings.detach(reader, 1, &err), 0);
 	events[1].more = calloc(1, sizeof(*events[1].more));
-	events[1].more[0] = (struct joined_event){ FIRST_FD + MAX_LOSING, 7 };
+	events[1].more[0] = (struct joined_event){ FIRST_FD + MAX_LOSING, EVENT_SWITCHES, 7 };
 	events[1].nr_more = 1;
 	ck_assert_int_eq(source_rings.attach(reader, 1, &err), 0);
 	events[0].more[0].fd = FIRST_FD;
@@ -908,20 +909,20 @@ START_TEST(test_lost_by_kind)
 	size_t i;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
-	rig.events.attr.read_format = PERF_FORMAT_LOST;
+	rig.events.attrs[EVENT_SAMPLES].read_format = PERF_FORMAT_LOST;
 	for (i = 0; i < RINGS; i++) {
 		fds[i] = events[i].fd;
-		note_fds[i] = events[i].notes[NOTED_SAMPLES].fd;
-		close(events[i].notes[NOTED_SWITCHES].fd);
-		events[i].fd = events[i].notes[NOTED_SAMPLES].fd = events[i].notes[NOTED_SWITCHES].fd = -1;
+		note_fds[i] = events[i].notes[EVENT_SAMPLES].fd;
+		close(events[i].notes[EVENT_SWITCHES].fd);
+		events[i].fd = events[i].notes[EVENT_SAMPLES].fd = events[i].notes[EVENT_SWITCHES].fd = -1;
 	}
 	events[0].samples = lossy[_i].samples;
 	events[0].fd = FIRST_FD;
 	events[0].more[1].fd = FIRST_FD + 1;
 	events[0].more[0].fd = FIRST_FD + 2;
 	events[0].more[2].fd = FIRST_FD + 3;
-	events[0].notes[NOTED_SAMPLES].fd = FIRST_FD + 4;
-	events[0].notes[NOTED_SWITCHES].fd = FIRST_FD + 5;
+	events[0].notes[EVENT_SAMPLES].fd = FIRST_FD + 4;
+	events[0].notes[EVENT_SWITCHES].fd = FIRST_FD + 5;
 	for (set = 0; set < 2; set++) {
 		set_losses(set ? &lossy[_i].second : &lossy[_i].first);
 		end(set, 1, &stats);
@@ -932,8 +933,8 @@ START_TEST(test_lost_by_kind)
 	}
 	for (i = 0; i < RINGS; i++) {
 		events[i].fd = fds[i];
-		events[i].notes[NOTED_SAMPLES].fd = note_fds[i];
-		events[i].notes[NOTED_SWITCHES].fd = -1;
+		events[i].notes[EVENT_SAMPLES].fd = note_fds[i];
+		events[i].notes[EVENT_SWITCHES].fd = -1;
 	}
 	teardown_kinds();
 }

@@ -415,7 +415,7 @@ START_TEST(test_without)
 	ck_assert(!ev.apart && !ev.side_of_targets);
 	ck_assert_int_eq(kernel.tries, 0);
 	ck_assert_uint_eq(ev.rings.side, 0);
-	ck_assert_mem_eq(&ev.side_attr, &ev.attr, sizeof(ev.attr));
+	ck_assert_mem_eq(&ev.attrs[EVENT_SIDE_BAND], events_attr(&ev), sizeof(*events_attr(&ev)));
 	for (i = 0; i < ev.nr_places; i++) {
 		const struct event_place *e = &ev.places[i];
 		const struct perf_event_attr *a = attr_of(e->fd);
@@ -468,8 +468,8 @@ START_TEST(test_with)
 		ck_assert_uint_eq(a->clockid, attr_of(e->fd)->clockid);
 		ck_assert_uint_eq(a->wakeup_watermark, ev.rings.side / 2 < WATERMARK ? ev.rings.side / 2 : WATERMARK);
 	}
-	ck_assert(!ev.switch_attr.mmap && !ev.switch_attr.comm && !ev.switch_attr.task);
-	ck_assert_mem_eq(&ev.side_attr, attr_of(event_of(2)->side.fd), sizeof(ev.side_attr));
+	ck_assert(!ev.attrs[EVENT_SWITCHES].mmap && !ev.attrs[EVENT_SWITCHES].comm && !ev.attrs[EVENT_SWITCHES].task);
+	ck_assert_mem_eq(&ev.attrs[EVENT_SIDE_BAND], attr_of(event_of(2)->side.fd), sizeof(ev.attrs[EVENT_SIDE_BAND]));
 }
 END_TEST
 
@@ -481,8 +481,8 @@ START_TEST(test_old_kernel)
 	ask_for(1);
 	open_all(true);
 	ck_assert(ev.apart && ev.side_of_targets);
-	ck_assert_uint_eq(ev.attr.use_clockid, 0);
-	ck_assert_uint_eq(ev.side_attr.use_clockid, 0);
+	ck_assert_uint_eq(events_attr(&ev)->use_clockid, 0);
+	ck_assert_uint_eq(ev.attrs[EVENT_SIDE_BAND].use_clockid, 0);
 	ck_assert_uint_eq(attr_of(event_of(1)->side.fd)->use_clockid, 0);
 	ck_assert_uint_eq(attr_of(event_of(1)->side.more[0])->use_clockid, 0);
 	ck_assert_uint_eq(attr_of(event_of(1)->side.more[0])->mmap, 1);
@@ -501,7 +501,7 @@ START_TEST(test_outgrows)
 {
 	ev.rings = (struct ring_sizes){ .samples = 1 << 20, .side = 1 << 20 };
 	open_all(false);
-	ck_assert_uint_eq(ev.side_attr.wakeup_watermark, WATERMARK);
+	ck_assert_uint_eq(ev.attrs[EVENT_SIDE_BAND].wakeup_watermark, WATERMARK);
 	ev.rings.side = smaller[_i].side;
 	ck_assert_int_eq(side_band_outgrows_rings(&ev), smaller[_i].outgrows);
 	ck_assert_int_eq(events_outgrow_rings(&ev), smaller[_i].outgrows);
@@ -573,12 +573,12 @@ START_TEST(test_targets)
 			ck_assert_uint_eq(a->comm_exec, !command);
 			ck_assert_uint_eq(a->sample_type,
 					  (attr_of(e->fd)->sample_type & RECORD_IDS) | PERF_SAMPLE_IDENTIFIER);
-			ck_assert_uint_eq(a->wakeup_watermark, ev.side_attr.wakeup_watermark);
+			ck_assert_uint_eq(a->wakeup_watermark, ev.attrs[EVENT_SIDE_BAND].wakeup_watermark);
 		}
 		ck_assert_uint_eq(attr_of(e->fd)->inherit, 0);
 	}
 	/* a decoder has to expect all of them */
-	ck_assert(ev.side_attr.mmap && ev.side_attr.comm && ev.side_attr.task);
+	ck_assert(ev.attrs[EVENT_SIDE_BAND].mmap && ev.attrs[EVENT_SIDE_BAND].comm && ev.attrs[EVENT_SIDE_BAND].task);
 }
 END_TEST
 

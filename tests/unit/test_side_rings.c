@@ -44,9 +44,10 @@ static void setup(void)
 	host = (struct host){ .proc = dir, .sys = dir };
 	rig_make(&rig, (struct request){ .host = &host, .sampling = { .event = event_default() }, .asked = 125 });
 	rig.events.apart = true;
-	rig.events.attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
-	rig.events.attr.sample_id_all = rig.events.side_attr.sample_id_all = 1;
-	rig.events.side_attr.sample_type =
+	rig.events.attrs[EVENT_SAMPLES].sample_type =
+		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
+	rig.events.attrs[EVENT_SAMPLES].sample_id_all = rig.events.attrs[EVENT_SIDE_BAND].sample_id_all = 1;
+	rig.events.attrs[EVENT_SIDE_BAND].sample_type =
 		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 	rig.events.rings = (struct ring_sizes){ page_size, page_size };
 	rig.events.kept_bytes_max = KEPT_PAGES * page_size;

@@ -222,8 +222,8 @@ START_TEST(test_budget)
 	}
 	ck_assert_msg(open_with_budget(budgets[_i].pages, &err) == 0, "%s", err.msg);
 	assert_rings(ONLINE, budgets[_i].bytes);
-	ck_assert_uint_eq(session->events.attr.wakeup_watermark, budgets[_i].wakeup);
-	ck_assert_uint_eq(session->events.attr.sample_stack_user, budgets[_i].dump);
+	ck_assert_uint_eq(session->events.attrs[EVENT_SAMPLES].wakeup_watermark, budgets[_i].wakeup);
+	ck_assert_uint_eq(session->events.attrs[EVENT_SAMPLES].sample_stack_user, budgets[_i].dump);
 	ck_assert_int_eq(events_small_rings(&session->events, &why), budgets[_i].told);
 	if (budgets[_i].told)
 		assert_told(_i, &why);
@@ -267,7 +267,7 @@ START_TEST(test_both_budgets)
 	ck_assert_uint_eq(least.side, both_budgets[_i].side);
 	ck_assert_int_eq(session->events.apart, both_budgets[_i].side > 0);
 	ck_assert_uint_eq(kernel.nr_rings, session->events.apart ? 2 * ONLINE : ONLINE);
-	ck_assert_uint_le(session->events.side_attr.wakeup_watermark,
+	ck_assert_uint_le(session->events.attrs[EVENT_SIDE_BAND].wakeup_watermark,
 			  both_budgets[_i].side ? both_budgets[_i].side / 2 : 32768);
 	ck_assert_int_eq(events_small_rings(&session->events, &why), both_budgets[_i].told);
 }
@@ -295,8 +295,8 @@ START_TEST(test_dump)
 	options.unwind = UNWIND_BY_RULES;
 	options.dump_bytes = dumps[_i].asked;
 	ck_assert_msg(open_with_budget(dumps[_i].pages, &err) == 0, "%s", err.msg);
-	ck_assert_uint_eq(session->events.attr.sample_stack_user, dumps[_i].dump);
-	ck_assert_uint_eq(session->events.attr.sample_stack_user % 8, 0);
+	ck_assert_uint_eq(session->events.attrs[EVENT_SAMPLES].sample_stack_user, dumps[_i].dump);
+	ck_assert_uint_eq(session->events.attrs[EVENT_SAMPLES].sample_stack_user % 8, 0);
 }
 END_TEST
 
@@ -364,7 +364,7 @@ START_TEST(test_late_cpu)
 	assert_rings(ONLINE, 64 * KIB);
 	ck_assert_int_eq(session->env.source->start(session->source, &err), 0);
 	ck_assert_int_eq(session->events.places[ONLINE].cpu, ONLINE);
-	session->events.places[ONLINE].fd = (int)syscall(SYS_perf_event_open, &session->events.attr);
+	session->events.places[ONLINE].fd = (int)syscall(SYS_perf_event_open, &session->events.attrs[EVENT_SAMPLES]);
 	ck_assert_int_eq(session->env.source->attach(session->source, ONLINE, &err), 0);
 	ck_assert_uint_eq(locked(), 17 + 17 + 5);
 	for (i = 0; i < CPUS; i++)

@@ -28,7 +28,7 @@ static void setup(void)
 	rig.events.sched_switch = (struct sched_switch){
 		1, { 0, 16 }, { 16, 4 }, { 24, 8 }, { 20, 4 }, .dead = DEAD, .preempted = PREEMPTED
 	};
-	rig.events.attr.use_clockid = 1;
+	rig.events.attrs[EVENT_SAMPLES].use_clockid = 1;
 	rig.events.places = events;
 	rig.events.nr_places = RINGS;
 	rig.sink.tasks = tasks_new(&host);
@@ -85,7 +85,7 @@ static void apply(const struct step *s, bool noted)
 		int32_t prev, next;
 		uint64_t state;
 	} raw = { "worker", s->from, s->to, s->state };
-	const struct sample_lead lead = { .kind = OF_SWITCH };
+	const struct sample_lead lead = { .kind = EVENT_SWITCHES };
 	struct record r = { .time = s->us * 1000, .cpu = s->ring, .pid = s->from, .tid = s->from };
 
 	if (s->unnamed)
@@ -450,8 +450,8 @@ static void arrange(const struct scenario *s)
 	rig.request.filter.cpu = s->cpu ? (uint32_t)s->cpu - 1 : 0;
 	if (s->by)
 		rig.events.switches = s->by;
-	rig.events.switch_attr.context_switch = s->by || s->records;
-	rig.events.attr.use_clockid = !s->own_clocks;
+	rig.events.attrs[EVENT_SWITCHES].context_switch = s->by || s->records;
+	rig.events.attrs[EVENT_SAMPLES].use_clockid = !s->own_clocks;
 	begin();
 }
 
@@ -544,8 +544,8 @@ START_TEST(without_rights_the_time_is_known)
 	struct row row;
 
 	rig.events.switches = SWITCHES_BY_RECORDS;
-	rig.events.switch_attr.context_switch = 1;
-	rig.events.attr.exclude_kernel = 1;
+	rig.events.attrs[EVENT_SWITCHES].context_switch = 1;
+	rig.events.attrs[EVENT_SAMPLES].exclude_kernel = 1;
 	begin();
 	apply(&(struct step){ 11, LEFT, 0, 5 }, false);
 	apply(&(struct step){ 31, CAME, 1, 0, 5 }, false);
@@ -599,7 +599,7 @@ static int read_note(const void *raw, size_t size, struct switch_note *out)
 static void note(const struct passed *p, int kind, uint64_t us)
 {
 	struct switch_note n = { .kind = kind, .id = 5, .ns = us * 1000 };
-	const struct sample_lead lead = { .kind = OF_SWITCH };
+	const struct sample_lead lead = { .kind = EVENT_SWITCHES };
 	struct record r = { .type = PERF_RECORD_SAMPLE, .time = n.ns };
 
 	n.who = (struct sample_note){ .verdict = p->verdict, .pid = p->noted };

@@ -79,7 +79,7 @@ static void write_sample(uint32_t type, bool identifier, uint32_t pid)
 
 START_TEST(test_look)
 {
-	struct events events = { .attr.sample_type = _i ? PERF_SAMPLE_IDENTIFIER : 0, .nr_places = 2 };
+	struct events events = { .attrs[EVENT_SAMPLES].sample_type = _i ? PERF_SAMPLE_IDENTIFIER : 0, .nr_places = 2 };
 	struct source_env env = { .events = &events };
 	struct cpu_rings rings[2] = {
 		[1].samples = { .page = &page, .data = data, .bytes = BYTES, .lock = PTHREAD_MUTEX_INITIALIZER }

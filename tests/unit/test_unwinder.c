@@ -183,7 +183,7 @@ START_TEST(test_answer)
 	s.ways = o.input ? ways_recorded : ways_here;
 	s.events.request = &s.request;
 	unwinder_choose(&s);
-	s.events.attr.sample_stack_user = answers[_i].dump;
+	s.events.attrs[EVENT_SAMPLES].sample_stack_user = answers[_i].dump;
 	s.events.ring_refused = answers[_i].refused;
 	s.events.rings.samples = 65536;
 	ck_assert_int_eq(unwinder_give_up(&s, answers[_i].rc, &err), answers[_i].gives_up);
