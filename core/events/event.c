@@ -123,10 +123,15 @@ static int open_user_only(struct events *ev, const struct event_place *e, pid_t 
 	return fd;
 }
 
-int event_open(struct events *ev, const struct event_place *e, pid_t tid)
+int event_open(struct events *ev, const struct event_place *e, enum event_kind kind, pid_t tid)
 {
-	int fd = open_for(&ev->attrs[ev->leads], e, tid);
+	int fd;
 
+	if (kind != ev->leads) {
+		attrs_fill_switches(ev);
+		return perf_open(&ev->attrs[kind], tid, e->cpu);
+	}
+	fd = open_for(&ev->attrs[kind], e, tid);
 	return fd < 0 && tid >= 0 ? open_user_only(ev, e, tid, fd) : fd;
 }
 
@@ -145,24 +150,16 @@ static bool is_about(const struct events *ev, const struct event_place *e, pid_t
 	return fd != -EINVAL;
 }
 
-int event_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err)
+int event_refused(const struct events *ev, const struct event_place *e, enum event_kind kind, pid_t tid, int code,
+		  struct err *err)
 {
+	if (kind != ev->leads)
+		return refused(ev, kind, tid, e->cpu, tid < 0, code, err);
 	if (is_about(ev, e, tid, code, PERF_SAMPLE_CGROUP))
 		return err_set(err, code, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", event_no_cgroups);
 	if (is_about(ev, e, tid, code, PERF_SAMPLE_IDENTIFIER))
 		return err_set(err, code, "samples and switches cannot share a ring buffer (before Linux 3.12)");
-	return refused(ev, ev->leads, tid, e->cpu, tid < 0 || ev->request->filter.no_user, code, err);
-}
-
-int event_open_switches(struct events *ev, const struct event_place *e, pid_t tid)
-{
-	attrs_fill_switches(ev);
-	return perf_open(&ev->attrs[EVENT_SWITCHES], tid, e->cpu);
-}
-
-int event_switches_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err)
-{
-	return refused(ev, EVENT_SWITCHES, tid, e->cpu, tid < 0, code, err);
+	return refused(ev, kind, tid, e->cpu, tid < 0 || ev->request->filter.no_user, code, err);
 }
 
 int event_join(struct event_place *e, const struct joined_event *joined)

@@ -6,18 +6,14 @@
 #include "core/events/perf_events.h"
 
 /**
- * event_open() - open an event for thread @tid, of which @e may hold several; @tid -1: for the whole CPU.
+ * event_open() - open an event for thread @tid, of which @e may hold several; @tid -1: for the whole CPU. First open
+ * the event that has the ring: the attributes of the others start from its own.
  *
  * If the kernel permits only user mode for this thread, this event and all later ones sample user mode only:
  * ev->user_only.
  * Return: a descriptor that the caller closes; -errno; -ENODEV: the CPU is offline.
  */
-int event_open(struct events *ev, const struct event_place *e, pid_t tid);
-
-/**
- * event_open_switches() - as event_open(), for a switch event. Its records are to go to the ring of the sampling event.
- */
-int event_open_switches(struct events *ev, const struct event_place *e, pid_t tid);
+int event_open(struct events *ev, const struct event_place *e, enum event_kind kind, pid_t tid);
 
 /** event_join() - add @joined to @e, which owns it from now on. Return: 0; -ENOMEM. */
 int event_join(struct event_place *e, const struct joined_event *joined);
@@ -29,15 +25,14 @@ void event_close(struct event_place *e);
  * event_refused() - describe why event_open() failed. The message blames a setting only after reading it.
  * @code: -errno of perf_event_open(2); returned
  */
-int event_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err);
+int event_refused(const struct events *ev, const struct event_place *e, enum event_kind kind, pid_t tid, int code,
+		  struct err *err);
+
 /**
  * event_id() - read the PERF_SAMPLE_IDENTIFIER of the records that @fd, an event on @cpu, and the events inherited from
  * it write.
  */
 int event_id(int fd, int cpu, uint64_t *id, struct err *err);
-
-/** event_switches_refused() - as event_refused(), for event_open_switches(). */
-int event_switches_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err);
 
 /** event_close_samples() - as event_close(), but keep the event that records tasks and mappings. */
 void event_close_samples(struct event_place *e);

@@ -176,16 +176,18 @@ static int try(const struct perf_event_attr *accepted, int cpu)
 int events_try(void *events)
 {
 	const struct events *ev = events;
-	size_t i;
-	int rc;
+	enum event_kind kind;
+	int rc = 0;
+	size_t i = 0;
 
-	for (i = 0; i < ev->nr_places; i++) {
-		if (ev->places[i].fd < 0)
-			continue;
-		rc = try(events_attr(ev), ev->places[i].cpu);
-		return rc || !events_join_switches(ev) ? rc : try(&ev->attrs[EVENT_SWITCHES], ev->places[i].cpu);
-	}
-	return -ENODEV;
+	while (i < ev->nr_places && ev->places[i].fd < 0)
+		i++;
+	if (i == ev->nr_places)
+		return -ENODEV;
+	for (kind = 0; kind < MEASURED_NR && !rc; kind++)
+		if (events_measure(ev, kind))
+			rc = try(&ev->attrs[kind], ev->places[i].cpu);
+	return rc;
 }
 
 int events_enable(struct events *ev, struct err *err)

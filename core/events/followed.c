@@ -62,7 +62,7 @@ struct followed {
 
 /* Open events of a thread on one CPU that no place owns yet; -1: none. */
 struct opened {
-	struct joined_event event, switches;
+	struct joined_event of[MEASURED_NR];
 	int side;
 };
 
@@ -195,32 +195,33 @@ static int fitting(const struct walk *w, int fd)
 }
 
 /* Return: 0 or -errno; -ENODEV: the CPU has gone meanwhile. */
-static int open_switches_on(struct walk *w, const struct event_place *e, pid_t tid, struct opened *out)
+static int open_kind_on(struct walk *w, const struct event_place *e, enum event_kind kind, pid_t tid,
+			struct opened *out)
 {
-	int fd = fitting(w, event_open_switches(w->ev, e, tid));
+	int fd = fitting(w, event_open(w->ev, e, kind, tid));
 
 	if (fd == -ENODEV)
 		return fd;
 	if (fd < 0)
-		return event_switches_refused(w->ev, e, tid, fd, w->err);
-	out->switches = (struct joined_event){ .fd = fd, .kind = EVENT_SWITCHES };
-	return event_id(fd, e->cpu, &out->switches.id, w->err);
+		return event_refused(w->ev, e, kind, tid, fd, w->err);
+	out->of[kind] = (struct joined_event){ .fd = fd, .kind = kind };
+	return kind == w->ev->leads ? 0 : event_id(fd, e->cpu, &out->of[kind].id, w->err);
 }
 
-/* Return: as open_switches_on(). */
+/* Return: as open_kind_on(). */
 static int open_side_on(struct walk *w, const struct event_place *e, pid_t tid, struct opened *out)
 {
 	int fd = fitting(w, side_band_open_thread(w->ev, e, tid));
 
 	if (fd < 0)
-		return fd == -ENODEV ? fd : event_refused(w->ev, e, tid, fd, w->err);
+		return fd == -ENODEV ? fd : event_refused(w->ev, e, w->ev->leads, tid, fd, w->err);
 	out->side = fd;
 	return 0;
 }
 
 static void close_opened(struct opened *o)
 {
-	int *const fds[] = { &o->event.fd, &o->switches.fd, &o->side };
+	int *const fds[] = { &o->of[EVENT_SAMPLES].fd, &o->of[EVENT_SWITCHES].fd, &o->side };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(fds); i++) {
@@ -236,15 +237,12 @@ static void close_opened(struct opened *o)
  */
 static int open_on(struct walk *w, const struct event_place *e, pid_t tid, struct opened *out)
 {
-	int fd = fitting(w, event_open(w->ev, e, tid)), rc = 0;
+	enum event_kind kind;
+	int rc = 0;
 
-	if (fd == -ENODEV)
-		return 0;
-	if (fd < 0)
-		return event_refused(w->ev, e, tid, fd, w->err);
-	out->event = (struct joined_event){ .fd = fd, .kind = w->ev->leads };
-	if (events_join_switches(w->ev))
-		rc = open_switches_on(w, e, tid, out);
+	for (kind = 0; kind < MEASURED_NR && !rc; kind++)
+		if (events_measure(w->ev, kind))
+			rc = open_kind_on(w, e, kind, tid, out);
 	if (!rc && w->ev->apart)
 		rc = open_side_on(w, e, tid, out);
 	if (rc != -ENODEV)
@@ -265,14 +263,17 @@ static int keep_side(struct side_band *s, struct opened *opened)
 
 static int keep_event(struct event_place *e, struct opened *opened)
 {
-	if (e->fd < 0)
-		e->fd = opened->event.fd;
-	else if (event_join(e, &opened->event))
-		return -ENOMEM;
-	opened->event.fd = -1;
-	if (opened->switches.fd >= 0 && event_join(e, &opened->switches))
-		return -ENOMEM;
-	opened->switches.fd = -1;
+	size_t i;
+
+	for (i = 0; i < MEASURED_NR; i++) {
+		if (opened->of[i].fd < 0)
+			continue;
+		if (e->fd < 0)
+			e->fd = opened->of[i].fd;
+		else if (event_join(e, &opened->of[i]))
+			return -ENOMEM;
+		opened->of[i].fd = -1;
+	}
 	return opened->side < 0 ? 0 : keep_side(&e->side, opened);
 }
 
@@ -292,14 +293,14 @@ static int open_thread(struct walk *w, pid_t tid)
 	for (i = 0; i < ev->nr_places; i++) {
 		struct opened *o = &w->opened[i];
 
-		*o = (struct opened){ { .fd = -1 }, { .fd = -1 }, -1 };
+		*o = (struct opened){ { { .fd = -1 }, { .fd = -1 } }, -1 };
 		if (!rc && is_there(w, ev->places[i].cpu))
 			rc = open_on(w, &ev->places[i], tid, o);
 	}
 	for (i = 0; i < ev->nr_places; i++) {
 		struct opened *o = &w->opened[i];
 
-		if (!rc && o->event.fd >= 0 && keep_event(&ev->places[i], o))
+		if (!rc && keep_event(&ev->places[i], o))
 			rc = err_sys(w->err, -ENOMEM, "cannot remember the events of thread %d", tid);
 		close_opened(o);
 	}

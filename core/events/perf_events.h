@@ -168,10 +168,16 @@ static inline bool events_read_switches(const struct events *ev)
 	return ev->switches == SWITCHES_BY_TRACEPOINT || ev->switches == SWITCHES_BY_RECORDS;
 }
 
+/** events_measure() - true if events of @kind are open: those that have a ring, and perhaps switch events beside. */
+static inline bool events_measure(const struct events *ev, enum event_kind kind)
+{
+	return kind == ev->leads || (kind == EVENT_SWITCHES && events_read_switches(ev));
+}
+
 /** events_join_switches() - true if switch events exist beside the sampling events. */
 static inline bool events_join_switches(const struct events *ev)
 {
-	return ev->leads != EVENT_SWITCHES && events_read_switches(ev);
+	return ev->leads == EVENT_SAMPLES && events_read_switches(ev);
 }
 
 /**

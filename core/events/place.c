@@ -9,42 +9,40 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static int open_switches(struct events *ev, struct event_place *e, struct err *err)
+static int join(struct event_place *e, struct joined_event *joined, struct err *err)
 {
-	struct joined_event joined = { .fd = event_open_switches(ev, e, -1), .kind = EVENT_SWITCHES };
-	int rc;
+	int rc = event_id(joined->fd, e->cpu, &joined->id, err);
 
-	if (joined.fd == -ENODEV)
-		return -ENODEV;
-	if (joined.fd < 0)
-		return event_switches_refused(ev, e, -1, joined.fd, err);
-	rc = event_id(joined.fd, e->cpu, &joined.id, err);
-	if (!rc && event_join(e, &joined))
+	if (!rc && event_join(e, joined))
 		rc = err_sys(err, -ENOMEM, "cannot remember the events of CPU %d", e->cpu);
 	if (rc)
-		close(joined.fd);
+		close(joined->fd);
 	return rc;
 }
 
-static int open_whole(struct events *ev, struct event_place *e, struct err *err)
+static int open_whole(struct events *ev, struct event_place *e, enum event_kind kind, struct err *err)
 {
-	int fd = event_open(ev, e, -1);
+	struct joined_event opened = { .fd = event_open(ev, e, kind, -1), .kind = kind };
 
-	if (fd == -ENODEV)
+	if (opened.fd == -ENODEV)
 		return -ENODEV;
-	if (fd < 0)
-		return event_refused(ev, e, -1, fd, err);
-	e->fd = fd;
+	if (opened.fd < 0)
+		return event_refused(ev, e, kind, -1, opened.fd, err);
+	if (kind != ev->leads)
+		return join(e, &opened, err);
+	e->fd = opened.fd;
 	return 0;
 }
 
 int place_open(struct events *ev, struct event_place *e, struct err *err)
 {
 	const struct request *r = ev->request;
-	int rc = ev->followed ? (e->fd < 0 ? -ENODEV : 0) : open_whole(ev, e, err);
+	int rc = ev->followed && e->fd < 0 ? -ENODEV : 0;
+	enum event_kind kind;
 
-	if (!rc && !ev->followed && events_join_switches(ev))
-		rc = open_switches(ev, e, err);
+	for (kind = 0; kind < MEASURED_NR && !ev->followed && !rc; kind++)
+		if (events_measure(ev, kind))
+			rc = open_whole(ev, e, kind, err);
 	if (!rc && ev->has_notes && r->sampling.event && e->samples)
 		rc = event_open_notes(ev, e, EVENT_SAMPLES, err);
 	if (!rc && ev->has_notes && r->off_cpu.wanted)
