@@ -99,8 +99,7 @@ uint64_t account_not_compared(const struct account *a)
 
 uint64_t account_unread(const struct session *s, const struct account *total)
 {
-	if (!s->request.both || !s->request.sampling.event ||
-	    !(events_attr(&s->events)->read_format & PERF_FORMAT_LOST))
+	if (!session_compares_samples(s) || !(events_attr(&s->events)->read_format & PERF_FORMAT_LOST))
 		return 0;
 	return sub_or_0(account_not_compared(total), told_lost(&total->stats));
 }
@@ -122,7 +121,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 	const struct stats *b = &a->stats;
 	const struct compare_counts *c = &a->compared;
 	bool no_samples = !s->request.sampling.event, no_intervals = !s->request.off_cpu.wanted;
-	bool no_pairs = !s->request.both || no_samples;
+	bool no_pairs = !session_compares_samples(s), no_interval_pairs = !session_compares_intervals(s);
 	bool no_libunwind = !unwind_needs_libunwind(s->request.unwind);
 	bool one_unwinder = s->request.unwind != UNWIND_BY_BOTH;
 	const struct {
@@ -188,11 +187,11 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "differences_pid_reused", c->reused, no_pairs },
 		{ "differences_explained", compare_nr_explained(c), no_pairs },
 		{ "differences_unexplained", c->different, no_pairs },
-		{ "clocks_apart", b->clocks_apart, !s->request.both || no_intervals },
-		{ "rows_compared", a->rows_compared, !s->request.both || no_intervals },
-		{ "rows_different", a->rows_different, !s->request.both || no_intervals },
-		{ "intervals_not_compared", a->missed + a->unsampled, !s->request.both || no_intervals },
-		{ "largest_difference_ns", a->apart_ns, !s->request.both || no_intervals },
+		{ "clocks_apart", b->clocks_apart, no_interval_pairs },
+		{ "rows_compared", a->rows_compared, no_interval_pairs },
+		{ "rows_different", a->rows_different, no_interval_pairs },
+		{ "intervals_not_compared", a->missed + a->unsampled, no_interval_pairs },
+		{ "largest_difference_ns", a->apart_ns, no_interval_pairs },
 		{ "ring_records", b->ring_records },
 		{ "ring_bytes_read", b->ring_bytes },
 		{ "ring_records_lost", b->lost_records },

@@ -58,11 +58,6 @@ static struct report_names names_of(const struct reports *r)
 	};
 }
 
-static bool compares_intervals(const struct session *s)
-{
-	return s->request.both && s->request.off_cpu.wanted;
-}
-
 /*
  * The parts of a report: samples by number, intervals by time; if there are both, both by time. Return: how many parts.
  */
@@ -240,7 +235,7 @@ static int write_rows(struct reports *r, const struct report_names *names, struc
 	struct report_counts counts;
 	int rc;
 
-	if (s->request.sampling.event && s->request.both) {
+	if (session_compares_samples(s)) {
 		rc = agreement_of_samples(&r->agreement, s, names, &r->options->report, off_cpu ? NULL : &r->report, a,
 					  err);
 		if (rc || !off_cpu)
@@ -335,7 +330,7 @@ int reports_add(struct reports *r, bool last, struct err *err)
 
 	account_take(r->session, &a);
 	account_unsure(r, &a);
-	if (compares_intervals(r->session)) {
+	if (session_compares_intervals(r->session)) {
 		rc = agreement_of_intervals(&r->agreement, r->session, &names, &r->total, &a, err);
 		if (rc)
 			return rc;
@@ -357,7 +352,7 @@ int reports_add(struct reports *r, bool last, struct err *err)
 		signals_pass();
 	r->intervals++;
 	account_names(r, &a, &r->total);
-	if (compares_intervals(r->session))
+	if (session_compares_intervals(r->session))
 		agreement_explain_intervals(&r->agreement, &a);
 	agreement_of_unwinders(&r->agreement, r->session, &a);
 	account_print_losses(stderr, r->session, &a);

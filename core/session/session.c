@@ -62,8 +62,8 @@ static int empty_set(struct session *s, unsigned int i)
 	return sink_empty(&s->sink, i,
 			  &(struct sink_cfg){ .filter = &r->filter,
 					      .group = r->group,
-					      .compares = r->both && r->sampling.event,
-					      .adds = r->both && r->off_cpu.wanted });
+					      .compares = session_compares_samples(s),
+					      .adds = session_compares_intervals(s) });
 }
 
 /* If a process makes code, keep the names of that code, too. */
@@ -516,7 +516,7 @@ static int begin(struct session *s, struct err *err)
 	if (!rc)
 		rc = counting_start(s, err);
 	/* If the reader counts, its preparation is over only now. */
-	if (s->request.both || !session_counts_in_kernel(s))
+	if (events_reader_counts(&s->events))
 		s->sink.began_ns = now_ns();
 	s->sink.started_ns = s->sink.began_ns;
 	stop_in_time(s);

@@ -79,4 +79,18 @@ static inline bool session_counts_in_kernel(const struct session *s)
 	return s->way && s->way->counter;
 }
 
+/**
+ * session_compares_samples(), session_compares_intervals() - true if both backends count them, and the results are
+ * compared.
+ */
+static inline bool session_compares_samples(const struct session *s)
+{
+	return s->request.both && s->request.sampling.event;
+}
+
+static inline bool session_compares_intervals(const struct session *s)
+{
+	return s->request.both && s->request.off_cpu.wanted;
+}
+
 #endif
