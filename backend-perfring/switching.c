@@ -13,7 +13,7 @@
 #define CLOCKS_APART_NS INTERVAL_APART_NS /* limit at the begin and at the end of an interval */
 
 struct switching {
-	struct switches *own;    /* switches that the reader sees; with both backends they are only compared */
+	struct switches *own;    /* switches that the reader sees */
 	struct switches *passed; /* switches that the BPF program passed on */
 	size_t nr_gaps;          /* rings that may lose records now */
 };
@@ -43,20 +43,26 @@ void switching_free(struct switching *sw)
 	free(sw);
 }
 
+/* True if the BPF program counts the intervals, and the reader's own ones are only compared with those. */
+static bool is_compared(const struct applier *a)
+{
+	return a->env->request->both;
+}
+
 /* The table for the reader's own intervals that end in @set. */
 static struct rows *own_rows(const struct applier *a, unsigned int set)
 {
 	const struct row_set *s = &a->env->sink->sets[set];
 
-	return a->env->request->both ? s->ring_intervals : s->intervals;
+	return is_compared(a) ? s->ring_intervals : s->intervals;
 }
 
-/* With both backends, own intervals are only compared: add to the stats only how many were seen and how many miss. */
+/* If own intervals are only compared, add to the stats only how many were seen and how many miss. */
 static void account_own(struct applier *a, unsigned int set)
 {
 	struct stats compared = { 0 }, *stats = &a->stats[set];
 
-	switches_stats(a->switching->own, a->env->request->both ? &compared : stats);
+	switches_stats(a->switching->own, is_compared(a) ? &compared : stats);
 	stats->intervals_seen += compared.intervals_begun;
 	stats->intervals_unended += compared.intervals_lost;
 }
@@ -87,7 +93,7 @@ void switching_gap(struct applier *a)
 	forget_stays(a);
 	switches_gap(a->switching->own);
 	account_own(a, a->set);
-	if (a->env->request->both) {
+	if (is_compared(a)) {
 		a->stats[a->set].intervals_gone += open;
 		a->stats[a->set].intervals_unended -= open;
 	}
@@ -125,18 +131,18 @@ static int come(struct applier *a, uint32_t ring, struct switches *from, uint32_
 }
 
 /*
- * The time of the switch. With both backends it is that of the program's note, because the program's work takes time
- * before the record is written.
+ * The time of the switch. If it is compared, that of the program's note: the program's work takes time before the
+ * record is written.
  */
 static uint64_t when(const struct applier *a, uint32_t ring, const struct record *r)
 {
-	return a->env->request->both ? a->rings[ring].at_switch.ns : r->time;
+	return is_compared(a) ? a->rings[ring].at_switch.ns : r->time;
 }
 
 /* True if the current switch counts. @set: in: that of the record; out: that of the switch */
 static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
 {
-	if (!a->env->request->both)
+	if (!is_compared(a))
 		return true;
 	*set = a->rings[ring].at_switch.set;
 	return a->rings[ring].at_switch.seen;
@@ -344,7 +350,7 @@ static uint32_t who_comes(const struct applier *a, uint32_t ring, const struct r
 		return (uint32_t)r->tid;
 	if (a->env->events->switches != SWITCHES_BY_RECORDS)
 		return 0;
-	return (uint32_t)(a->env->request->both ? a->rings[ring].at_switch.next : a->rings[ring].at_switch.unnamed);
+	return (uint32_t)(is_compared(a) ? a->rings[ring].at_switch.next : a->rings[ring].at_switch.unnamed);
 }
 
 static int leave_sampled(struct applier *a, struct sample *s)
@@ -552,7 +558,7 @@ int switching_end(struct applier *a, uint64_t ns)
 	int rc = 0;
 
 	a->stats[a->set].intervals_open += switches_nr_open(sw->passed);
-	if (!a->env->request->both)
+	if (!is_compared(a))
 		a->stats[a->set].intervals_open += switches_nr_open(sw->own);
 	if (wanted)
 		rc = switches_open(sw->own, ns, own_rows(a, a->set));
