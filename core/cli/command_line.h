@@ -30,7 +30,6 @@ const char *tool_name(enum tool tool);
 struct options {
 	enum options_action action;
 	enum tool tool;
-	bool on_cpu, off_cpu; /* count samples of running threads, and intervals off the CPU; at least one of them */
 
 	pid_t *pids;       /* -p or -L, sorted ascending, no duplicates; owned */
 	pid_t *given_pids; /* the same in the order of the command line, to print; owned */
@@ -41,15 +40,14 @@ struct options {
 	unsigned int group; /* optional parts of rows' keys: enum row_group; no option sets any */
 	int cpu;            /* -C; -1: all */
 
-	struct sampling sampling; /* its event is set also without @on_cpu */
+	struct sampling sampling; /* without an event, rate and period are not used */
+	struct off_cpu off_cpu;   /* --off-cpu, or offcputime with -m, -M, --open-intervals */
 	const char *event_name;   /* the argument of -e; NULL: not given */
 
-	/* Filters for intervals off the CPU. Without @on_cpu, the event, rate and period are not used. */
+	/* Filters for intervals off the CPU. */
 	bool user_threads, kernel_threads; /* -u, -k: only user or kernel threads; both false: any */
-	uint64_t min_ns, max_ns;           /* -m, -M: limits of their length; UINT64_MAX: none */
 	/* --state: bits of the states in which the thread left its CPU, 0: it could still run; -1: any */
 	int64_t state_mask;
-	bool open_intervals; /* --open-intervals: also intervals that have not ended when the run ends */
 
 	uint64_t duration_ns; /* 0: until interrupted */
 	uint64_t interval_ns; /* -i; 0: one report */

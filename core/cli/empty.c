@@ -108,11 +108,12 @@ static struct text limits(const struct empty *e)
 	struct text t = { "" };
 	size_t used = 0;
 
-	if (o->min_ns > NSEC_PER_USEC)
-		used += (size_t)snprintf(t.s, sizeof(t.s), "-m %" PRIu64, (uint64_t)(o->min_ns / NSEC_PER_USEC));
-	if (o->max_ns != UINT64_MAX)
+	if (o->off_cpu.min_ns > NSEC_PER_USEC)
+		used += (size_t)snprintf(t.s, sizeof(t.s), "-m %" PRIu64,
+					 (uint64_t)(o->off_cpu.min_ns / NSEC_PER_USEC));
+	if (o->off_cpu.max_ns != UINT64_MAX)
 		used += (size_t)snprintf(t.s + used, sizeof(t.s) - used, "%s-M %" PRIu64, used ? ", " : "",
-					 (uint64_t)(o->max_ns / NSEC_PER_USEC));
+					 (uint64_t)(o->off_cpu.max_ns / NSEC_PER_USEC));
 	if (o->state_mask >= 0)
 		snprintf(t.s + used, sizeof(t.s) - used, "%s--state 0x%" PRIx64, used ? ", " : "", o->state_mask);
 	return t;
@@ -137,7 +138,7 @@ static bool by_recording(struct empty *e)
 
 static bool by_loss(struct empty *e)
 {
-	uint64_t lost = e->o->on_cpu ? e->b->lost : e->b->intervals_lost;
+	uint64_t lost = e->o->sampling.event ? e->b->lost : e->b->intervals_lost;
 
 	return lost && because(e, "%" PRIu64 " were lost", lost);
 }
@@ -151,7 +152,7 @@ static bool by_end_of_targets(struct empty *e)
 
 static bool by_sleep(struct empty *e)
 {
-	const char *begins = e->o->on_cpu ? "" : ", and an interval begins when a thread leaves its CPU";
+	const char *begins = e->o->sampling.event ? "" : ", and an interval begins when a thread leaves its CPU";
 
 	if (!e->s->ran_known || e->s->ran_ns)
 		return false;
@@ -199,7 +200,7 @@ static bool by_cgroup(struct empty *e)
 
 static bool by_idle_cpus(struct empty *e)
 {
-	if (!e->o->on_cpu || !e->b->taken || e->b->idle != e->b->taken)
+	if (!e->o->sampling.event || !e->b->taken || e->b->idle != e->b->taken)
 		return false;
 	if (e->o->cpu >= 0)
 		return because(e, "CPU %d was idle (-I keeps its samples)", e->o->cpu);
@@ -212,10 +213,10 @@ static bool by_filters(struct empty *e)
 
 	if (!*by.s)
 		return false;
-	if (e->o->on_cpu && e->b->taken && e->b->filtered == e->b->taken)
+	if (e->o->sampling.event && e->b->taken && e->b->filtered == e->b->taken)
 		return because(e, "all %" PRIu64 " that were taken are of idle CPUs or do not pass the filters (%s)",
 			       e->b->taken, by.s);
-	if (!e->o->on_cpu && e->b->intervals_filtered)
+	if (!e->o->sampling.event && e->b->intervals_filtered)
 		return because(e, "none of the %" PRIu64 " that were seen passes the filters (%s)",
 			       e->b->intervals_filtered, by.s);
 	return false;
@@ -224,7 +225,7 @@ static bool by_filters(struct empty *e)
 /* If all tasks are measured, there are always open intervals. */
 static bool by_open_intervals(struct empty *e)
 {
-	if (e->o->on_cpu || e->o->open_intervals || !e->b->intervals_open || !are_chosen(e))
+	if (e->o->sampling.event || e->o->off_cpu.open || !e->b->intervals_open || !are_chosen(e))
 		return false;
 	return because(e, "%" PRIu64 " were still open when tracing ended (--open-intervals reports them)",
 		       e->b->intervals_open);
@@ -235,7 +236,7 @@ static bool by_limits(struct empty *e)
 {
 	const struct text by = limits(e);
 
-	if (e->o->on_cpu || !*by.s || !e->b->intervals_filtered)
+	if (e->o->sampling.event || !*by.s || !e->b->intervals_filtered)
 		return false;
 	if (are_chosen(e))
 		return because(e, "none passes %s", by.s);
@@ -250,7 +251,7 @@ static bool by_run(struct empty *e)
 
 	if (!e->s->ran_known)
 		return false;
-	if (!e->o->on_cpu)
+	if (!e->o->sampling.event)
 		return because(e, "%s did not leave its CPU and come back", who.s);
 	if (!event_is_clock(e->o->sampling.event))
 		return because(e, "%s ran for %s, and the event %s did not occur often enough", who.s, ran.s,
@@ -268,7 +269,7 @@ static bool by_rate(struct empty *e)
 {
 	uint64_t period;
 
-	if (!e->o->on_cpu || e->b->taken)
+	if (!e->o->sampling.event || e->b->taken)
 		return false;
 	if (!event_is_clock(e->o->sampling.event))
 		return because(e, "the event %s did not occur often enough", e->o->sampling.event->name);
@@ -292,7 +293,9 @@ bool empty_is(const struct account *total)
 void empty_explain(FILE *out, const struct options *o, const struct session *s, const struct account *total)
 {
 	struct empty e = { .s = s, .o = o, .total = total, .b = &total->stats };
-	const char *what = !e.o->off_cpu ? "0 samples" : e.o->on_cpu ? "0 samples, 0 intervals" : "0 intervals";
+	const char *what = !e.o->off_cpu.wanted  ? "0 samples"
+			   : e.o->sampling.event ? "0 samples, 0 intervals"
+						 : "0 intervals";
 	size_t i = 0;
 
 	while (i < ARRAY_SIZE(causes) && !causes[i](&e))

@@ -311,12 +311,9 @@ void options_default(struct options *o, enum tool tool)
 {
 	*o = (struct options){
 		.tool = tool,
-		.on_cpu = tool == TOOL_PROFILE,
-		.off_cpu = tool == TOOL_OFFCPUTIME,
 		.cpu = -1,
-		.sampling.event = event_default(),
-		.min_ns = NSEC_PER_USEC,
-		.max_ns = UINT64_MAX,
+		.sampling.event = tool == TOOL_PROFILE ? event_default() : NULL,
+		.off_cpu = { .wanted = tool == TOOL_OFFCPUTIME, .min_ns = NSEC_PER_USEC, .max_ns = UINT64_MAX },
 		.state_mask = -1,
 		.tables = { HASH_ENTRIES, STACK_ENTRIES },
 		.report.form = report_form("text"),

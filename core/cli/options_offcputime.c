@@ -47,13 +47,13 @@ static OPT_ROW(address, 'v', "address", NULL, "raw addresses before the names", 
 static OPT_ROW(offset, 0, "offset", NULL, "the same as --symbol-offset: its name in bcc", .set = opt_set_flag,
 	       .at = OPT_AT(report.offsets), .group = OPT_OUTPUT);
 static OPT_ROW(min_time, 'm', "min-block-time", "US", "shortest interval in microseconds (default 1)",
-	       .set = set_micros, .at = OPT_AT(min_ns), .group = OPT_WHAT, .brief = true);
+	       .set = set_micros, .at = OPT_AT(off_cpu.min_ns), .group = OPT_WHAT, .brief = true);
 static OPT_ROW(max_time, 'M', "max-block-time", "US", "longest interval in microseconds (default: no limit)",
-	       .set = set_micros, .at = OPT_AT(max_ns), .group = OPT_WHAT);
+	       .set = set_micros, .at = OPT_AT(off_cpu.max_ns), .group = OPT_WHAT);
 static OPT_ROW(state, 0, "state", "MASK", "only threads in these states (0: preempted)", .set = set_state,
 	       .group = OPT_WHAT, .brief = true);
 static OPT_ROW(open_intervals, 0, "open-intervals", NULL, "also threads still off the CPU at the end",
-	       .set = opt_set_flag, .at = OPT_AT(open_intervals), .group = OPT_WHAT, .brief = true);
+	       .set = opt_set_flag, .at = OPT_AT(off_cpu.open), .group = OPT_WHAT, .brief = true);
 static OPT_ROW(verbose, 0, "verbose", NULL, "progress and diagnosis to stderr", .set = opt_set_flag,
 	       .at = OPT_AT(verbose), .group = OPT_DIAGNOSIS);
 
@@ -84,12 +84,13 @@ static int finish(struct parse *p)
 
 	if (o->kernel_threads && o->filter.no_kernel)
 		return err_set(p->err, -EINVAL, "-k and -U exclude each other: kernel threads have no user stacks");
-	if (o->min_ns > o->max_ns)
+	if (o->off_cpu.min_ns > o->off_cpu.max_ns)
 		return err_set(p->err, -EINVAL, "-m %" PRIu64 " is above -M %" PRIu64,
-			       (uint64_t)(o->min_ns / NSEC_PER_USEC), (uint64_t)(o->max_ns / NSEC_PER_USEC));
+			       (uint64_t)(o->off_cpu.min_ns / NSEC_PER_USEC),
+			       (uint64_t)(o->off_cpu.max_ns / NSEC_PER_USEC));
 	/* The limit counts whole microseconds, as printed. */
-	if (o->max_ns != UINT64_MAX)
-		o->max_ns += NSEC_PER_USEC - 1;
+	if (o->off_cpu.max_ns != UINT64_MAX)
+		o->off_cpu.max_ns += NSEC_PER_USEC - 1;
 	o->report.unit = NSEC_PER_USEC;
 	o->report.from_schedule = true;
 	return 0;

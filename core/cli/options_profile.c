@@ -72,7 +72,7 @@ static int check_event(struct parse *p)
 
 	if (!event)
 		return refuse_event(p);
-	if (p->o->off_cpu && !event_is_clock(event))
+	if (p->o->off_cpu.wanted && !event_is_clock(event))
 		return err_set(p->err, -EINVAL,
 			       "--off-cpu adds up time, and -e %s does not measure time (try -e cpu-clock)",
 			       event->name);
@@ -123,7 +123,7 @@ static OPT_ROW(input, 0, "input", "FILE", "read a recording or report instead of
 static OPT_ROW(symfs, 0, "symfs", "DIR", "with --input: look for the recorded files below DIR first",
 	       .set = opt_set_folder, .at = OPT_AT(symfs), .here = refuse_symfs, .group = OPT_NAMES);
 static OPT_ROW(off_cpu, 0, "off-cpu", NULL, "time on and off the CPU instead of samples", .set = opt_set_flag,
-	       .at = OPT_AT(off_cpu), .live = true, .group = OPT_WHAT, .brief = true);
+	       .at = OPT_AT(off_cpu.wanted), .live = true, .group = OPT_WHAT, .brief = true);
 static OPT_ROW(verbose, 'v', "verbose", NULL, "progress and diagnosis to stderr", .set = opt_set_flag,
 	       .at = OPT_AT(verbose), .group = OPT_DIAGNOSIS);
 
@@ -164,11 +164,11 @@ static int finish(struct parse *p)
 
 	if (!o->sampling.freq_hz && !o->sampling.period)
 		o->sampling.freq_hz = FREQ_HZ;
-	if (!o->off_cpu)
+	if (!o->off_cpu.wanted)
 		return 0;
 	/* Count all time of a thread, even if it does not come back before the end. */
-	o->open_intervals = true;
-	o->min_ns = 0;
+	o->off_cpu.open = true;
+	o->off_cpu.min_ns = 0;
 	o->report.unit = NSEC_PER_USEC;
 	return 0;
 }
@@ -196,7 +196,7 @@ static void header_rate(FILE *out, const struct options *o, uint64_t freq_hz, ui
 		fprintf(out, "at %" PRIu64 " Hertz", freq_hz);
 	else
 		fprintf(out, "at every %" PRIu64 " events", period);
-	fprintf(out, "%s of ", o->off_cpu ? " and tracing off-CPU time (us)" : "");
+	fprintf(out, "%s of ", o->off_cpu.wanted ? " and tracing off-CPU time (us)" : "");
 	header_who(out, o);
 }
 

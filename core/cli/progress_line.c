@@ -35,9 +35,9 @@ const char *progress_line_text(const struct options *o, const struct progress *p
 	used += put_time(out + used, TEXT_BYTES - used, ends ? p->left_ns : p->elapsed_ns);
 	if (ends)
 		used += (size_t)snprintf(out + used, TEXT_BYTES - used, " left");
-	if (o->on_cpu)
+	if (o->sampling.event)
 		used += (size_t)snprintf(out + used, TEXT_BYTES - used, ", %" PRIu64 " samples", p->samples);
-	if (o->off_cpu)
+	if (o->off_cpu.wanted)
 		used += (size_t)snprintf(out + used, TEXT_BYTES - used, ", %" PRIu64 " intervals", p->intervals);
 	snprintf(out + used, TEXT_BYTES - used, ", %" PRIu64 " lost%s", p->lost, ends ? "" : " (Ctrl-C to end)");
 	if (width < TEXT_BYTES)

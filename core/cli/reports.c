@@ -389,7 +389,7 @@ static struct read_cfg read_cfg_of(const struct reports *r)
 		.user_only = o->filter.no_kernel,
 		.kernel_only = o->filter.no_user,
 		.delimited = o->report.delimited,
-		.times = o->off_cpu,
+		.times = o->off_cpu.wanted,
 		.before = r->before,
 	};
 }
@@ -514,7 +514,7 @@ int reports_check_baseline(struct reports *r, struct infile *in, struct err *err
 
 	r->before = true;
 	r->more = true;
-	r->unit = r->options->off_cpu ? UNIT_USEC : UNIT_SAMPLES;
+	r->unit = r->options->off_cpu.wanted ? UNIT_USEC : UNIT_SAMPLES;
 	r->unit_known = true;
 	rc = reports_read(r, in, err);
 	return rc ? rc : check_before(r, err);

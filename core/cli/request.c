@@ -24,8 +24,8 @@ struct request request_of(const struct options *o, const struct host *host)
 {
 	return (struct request){
 		.host = host,
-		.sampling = { o->on_cpu ? o->sampling.event : NULL, o->sampling.freq_hz, o->sampling.period },
-		.off_cpu = { o->off_cpu, o->open_intervals, o->min_ns, o->max_ns },
+		.sampling = o->sampling,
+		.off_cpu = o->off_cpu,
 		.filter = filter_of(o),
 		.groups = o->groups,
 		.input = { o->input, o->input_copy, o->event_name },

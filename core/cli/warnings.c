@@ -30,7 +30,7 @@ static void warn_of_bug(const struct options *o, int64_t unaccounted, const char
 /* The unit of the values of all rows, for messages. */
 static const char *counted(const struct options *o)
 {
-	return !o->on_cpu ? "intervals" : o->off_cpu ? "samples or intervals" : "samples";
+	return !o->sampling.event ? "intervals" : o->off_cpu.wanted ? "samples or intervals" : "samples";
 }
 
 void tell_of_targets(const struct options *o, const struct session *s)
@@ -146,7 +146,7 @@ void warn_of_run(const struct options *o, const struct session *s, const struct 
 		warn_of_recording(&s->recording, input_name(o->input).text);
 	if (s->events.refused.code)
 		fprintf(stderr, "%sa CPU that came online was not %s: %s\n", warning_word(stderr),
-			o->on_cpu ? "sampled" : "traced", s->events.refused.msg);
+			o->sampling.event ? "sampled" : "traced", s->events.refused.msg);
 	if (s->sink.first_refused.code)
 		fprintf(stderr, "%sprocesses that ended early may lack names: %s\n", warning_word(stderr),
 			s->sink.first_refused.msg);
@@ -217,7 +217,8 @@ void warn_of_limits(const struct options *o, const struct session *s)
 		fprintf(stderr, "%s: backend %s: %s\n", name, session_way_name(s), s->reason);
 	if (s->events.user_only.code)
 		fprintf(stderr, "%s: %s: %s\n", name,
-			o->on_cpu ? "only user code is sampled" : "stacks cannot be taken", s->events.user_only.msg);
+			o->sampling.event ? "only user code is sampled" : "stacks cannot be taken",
+			s->events.user_only.msg);
 	if (s->events.unfollowed.code)
 		fprintf(stderr, "%s: %s\n", name, s->events.unfollowed.msg);
 	tell_of_zombies(o, s);

@@ -78,7 +78,7 @@ static void run(const struct options *o)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const pid_t pid = 11;
-	struct options o = { .on_cpu = true, .cpu = -1, .sampling.event = event_default() };
+	struct options o = { .cpu = -1, .sampling.event = event_default() };
 	char path[32];
 	int fd;
 

@@ -270,7 +270,7 @@ static void release(struct replay *r)
 int main(int argc, char **argv)
 {
 	const struct host nowhere = { .proc = "/dev/null", .sys = "/dev/null" };
-	struct options options = { .on_cpu = true, .cpu = -1, .sampling.event = event_default() };
+	struct options options = { .cpu = -1, .sampling.event = event_default() };
 	struct replay r = { .page_size = (size_t)sysconf(_SC_PAGESIZE) };
 	struct recording_head head;
 	int i;

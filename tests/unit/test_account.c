@@ -7,12 +7,10 @@
 static const struct counter_ops counter = { 0 };
 static const struct way ring = { .name = "perfring" }, program = { .name = "bpf", .counter = &counter };
 
-/* @o, with an event if samples are taken */
 static struct request request_with(const struct options *o, bool both)
 {
 	struct request r = request_of(o, NULL);
 
-	r.sampling.event = o->on_cpu ? event_default() : NULL;
 	r.both = both;
 	return r;
 }
@@ -36,7 +34,9 @@ static char *printed_with(const struct options *o, bool both, const char *interv
 
 static char *printed(enum tool tool, bool both, const char *interval, const struct account *a)
 {
-	const struct options o = { .tool = tool, .on_cpu = tool == TOOL_PROFILE, .off_cpu = tool == TOOL_OFFCPUTIME };
+	const struct options o = { .tool = tool,
+				   .sampling.event = tool == TOOL_PROFILE ? event_default() : NULL,
+				   .off_cpu.wanted = tool == TOOL_OFFCPUTIME };
 
 	return printed_with(&o, both, interval, a);
 }
@@ -212,7 +212,9 @@ static const struct {
 START_TEST(test_groups)
 {
 	bool on = groups[_i].on_cpu, off = groups[_i].off_cpu, both = groups[_i].both;
-	struct options o = { .tool = on ? TOOL_PROFILE : TOOL_OFFCPUTIME, .on_cpu = on, .off_cpu = off };
+	struct options o = { .tool = on ? TOOL_PROFILE : TOOL_OFFCPUTIME,
+			     .sampling.event = on ? event_default() : NULL,
+			     .off_cpu.wanted = off };
 	struct account a = with_all;
 	char *text;
 
@@ -448,7 +450,9 @@ static const struct {
 
 START_TEST(test_apart)
 {
-	const struct options o = { .on_cpu = true, .off_cpu = apart[_i].off_cpu, .tables = { 40960, 16384 } };
+	const struct options o = { .sampling.event = event_default(),
+				   .off_cpu.wanted = apart[_i].off_cpu,
+				   .tables = { 40960, 16384 } };
 	char *dir = unit_tmpdir();
 	const struct host host = { .proc = dir, .sys = dir };
 	struct session session = {
@@ -470,7 +474,9 @@ END_TEST
 
 START_TEST(test_both_losses)
 {
-	const struct options o = { .on_cpu = true, .off_cpu = true, .tables = { 40960, 16384 } };
+	const struct options o = { .sampling.event = event_default(),
+				   .off_cpu.wanted = true,
+				   .tables = { 40960, 16384 } };
 
 	check_losses(&o, both_losses[_i].both, both_losses[_i].way, &both_losses[_i].stats, both_losses[_i].text);
 }
@@ -479,8 +485,8 @@ END_TEST
 START_TEST(test_losses)
 {
 	const struct options o = { .tool = losses[_i].tool,
-				   .on_cpu = losses[_i].tool == TOOL_PROFILE,
-				   .off_cpu = losses[_i].tool == TOOL_OFFCPUTIME,
+				   .sampling.event = losses[_i].tool == TOOL_PROFILE ? event_default() : NULL,
+				   .off_cpu.wanted = losses[_i].tool == TOOL_OFFCPUTIME,
 				   .tables = { 40960, 16384 } };
 
 	check_losses(&o, false, losses[_i].way, &losses[_i].stats, losses[_i].text);
@@ -525,7 +531,7 @@ static const struct {
 
 START_TEST(test_unread)
 {
-	const struct options o = { .on_cpu = !unread[_i].off_cpu_only };
+	const struct options o = { .sampling.event = unread[_i].off_cpu_only ? NULL : event_default() };
 	const struct account a = { .stats = unread[_i].stats, .compared = unread[_i].compared };
 	struct session session = { .request = request_with(&o, unread[_i].both) };
 

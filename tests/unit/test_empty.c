@@ -14,10 +14,10 @@ static pid_t one[] = { 5000001 }, three[] = { 5000001, 5000002, 5000003 };
 
 #define PID .pids = one, .nr_pids = 1
 #define OF_CPU(which)                                                                                                  \
-	.on_cpu = true, .cpu = which, .state_mask = -1, .max_ns = UINT64_MAX, .min_ns = 1000, .sampling.freq_hz = 50
+	.cpu = which, .state_mask = -1, .off_cpu.max_ns = UINT64_MAX, .off_cpu.min_ns = 1000, .sampling.freq_hz = 50
 #define RATE OF_CPU(-1)
 #define WITHIN(min, max, state)                                                                                        \
-	.off_cpu = true, .cpu = -1, .state_mask = state, .max_ns = max, .min_ns = min, .tool = TOOL_OFFCPUTIME
+	.off_cpu = { true, .min_ns = min, .max_ns = max }, .cpu = -1, .state_mask = state, .tool = TOOL_OFFCPUTIME
 #define WAITING WITHIN(1000, UINT64_MAX, -1)
 
 static const struct {
@@ -31,7 +31,7 @@ static const struct {
 	{ { RATE, PID }, { .taken = 9, .filtered = 9 }, true, 0, 500, "0 samples: PID 5000001 did not run" },
 	{ { RATE, PID, .filter.by_tid = true }, { 0 }, true, 0, 500, "0 samples: TID 5000001 did not run" },
 	{ { RATE, .pids = three, .nr_pids = 3 }, { 0 }, true, 0, 500, "0 samples: none of the 3 processes ran" },
-	{ { RATE, PID, .off_cpu = true, .open_intervals = true },
+	{ { RATE, PID, .off_cpu.wanted = true, .off_cpu.open = true },
 	  { .intervals_begun = 5, .intervals_filtered = 5 },
 	  true,
 	  0,
@@ -193,7 +193,7 @@ START_TEST(test_causes)
 	const struct account total = { .stats = rows[_i].b, .sampled_ns = rows[_i].sampled_ms * MS };
 	char want[512], *text;
 
-	o.sampling.event = event_default();
+	o.sampling.event = o.tool == TOOL_PROFILE ? event_default() : NULL;
 	s.request = request_of(&o, &host);
 	snprintf(want, sizeof(want), "%s: %s\n", tool_name(o.tool), rows[_i].why);
 	text = explained(&o, &s, &total);

@@ -215,12 +215,10 @@ static void try(const struct way *from, enum listed which, struct way_trial *out
 	bool tasks = which == TASKS;
 	const struct options options = {
 		.tool = kernel.off_cpu ? TOOL_OFFCPUTIME : TOOL_PROFILE,
-		.on_cpu = !kernel.off_cpu,
-		.off_cpu = kernel.off_cpu,
 		.cpu = -1,
-		.sampling.event = event_default(),
+		.sampling.event = kernel.off_cpu ? NULL : event_default(),
 		.sampling.freq_hz = 1,
-		.max_ns = UINT64_MAX,
+		.off_cpu = { .wanted = kernel.off_cpu, .max_ns = UINT64_MAX },
 		.state_mask = -1,
 		.tables.counts = 1,
 		.tables.stacks = 1,

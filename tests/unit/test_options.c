@@ -103,32 +103,32 @@ static int parse(struct options *o, struct line *l, const char *args, struct err
 
 static void put_rate(FILE *f, const struct options *o)
 {
-	ck_assert(o->on_cpu);
-	ck_assert_uint_eq(o->report.unit, o->off_cpu ? 1000 : 0);
+	ck_assert(o->sampling.event);
+	ck_assert_uint_eq(o->report.unit, o->off_cpu.wanted ? 1000 : 0);
 	ck_assert(!o->report.from_schedule);
-	ck_assert_int_eq(o->open_intervals, o->off_cpu);
-	ck_assert_uint_eq(o->min_ns, o->off_cpu ? 0 : 1000);
-	ck_assert_uint_eq(o->max_ns, UINT64_MAX);
+	ck_assert_int_eq(o->off_cpu.open, o->off_cpu.wanted);
+	ck_assert_uint_eq(o->off_cpu.min_ns, o->off_cpu.wanted ? 0 : 1000);
+	ck_assert_uint_eq(o->off_cpu.max_ns, UINT64_MAX);
 	ck_assert_int_eq(o->state_mask, -1);
 	ck_assert(!o->user_threads && !o->kernel_threads);
 	fprintf(f, o->sampling.period ? "period=%" PRIu64 : "freq=%" PRIu64,
 		o->sampling.period ? o->sampling.period : o->sampling.freq_hz);
 	if (o->sampling.period && o->sampling.freq_hz)
 		fprintf(f, " freq=%" PRIu64, o->sampling.freq_hz);
-	fprintf(f, "%s", o->off_cpu ? " off-cpu" : "");
+	fprintf(f, "%s", o->off_cpu.wanted ? " off-cpu" : "");
 }
 
 static void put_intervals(FILE *f, const struct options *o)
 {
-	ck_assert(o->off_cpu && !o->on_cpu);
+	ck_assert(o->off_cpu.wanted && !o->sampling.event);
 	ck_assert_uint_eq(o->report.unit, 1000);
 	ck_assert(o->report.from_schedule);
-	fprintf(f, "%" PRIu64 "..", o->min_ns);
-	if (o->max_ns != UINT64_MAX)
-		fprintf(f, "%" PRIu64, o->max_ns);
+	fprintf(f, "%" PRIu64 "..", o->off_cpu.min_ns);
+	if (o->off_cpu.max_ns != UINT64_MAX)
+		fprintf(f, "%" PRIu64, o->off_cpu.max_ns);
 	if (o->state_mask != -1)
 		fprintf(f, " state=%" PRId64, o->state_mask);
-	fprintf(f, "%s%s%s", o->open_intervals ? " open" : "", o->user_threads ? " -u" : "",
+	fprintf(f, "%s%s%s", o->off_cpu.open ? " open" : "", o->user_threads ? " -u" : "",
 		o->kernel_threads ? " -k" : "");
 }
 
@@ -159,7 +159,7 @@ static char *fields(const struct options *o)
 		fprintf(f, " comm=%s", o->filter.comm);
 	if (o->cpu != -1)
 		fprintf(f, " cpu=%d", o->cpu);
-	if (o->sampling.event != event_default())
+	if (o->sampling.event && o->sampling.event != event_default())
 		fprintf(f, " event=%s", o->sampling.event->name);
 	else if (o->input && o->event_name)
 		fprintf(f, " name=%s", o->event_name);
@@ -1231,7 +1231,7 @@ START_TEST(test_no_name)
 	ck_assert_uint_eq(o.sampling.freq_hz, 49);
 	options_release(&o);
 	ck_assert_int_eq(options_parse(&o, TOOL_OFFCPUTIME, 0, argv, &host, NULL), 0);
-	ck_assert_uint_eq(o.min_ns, 1000);
+	ck_assert_uint_eq(o.off_cpu.min_ns, 1000);
 	options_release(&o);
 }
 END_TEST

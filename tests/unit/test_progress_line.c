@@ -56,7 +56,9 @@ static const struct {
 
 START_TEST(test_text)
 {
-	const struct options o = { .tool = rows[_i].tool, .on_cpu = rows[_i].on_cpu, .off_cpu = rows[_i].off_cpu };
+	const struct options o = { .tool = rows[_i].tool,
+				   .sampling.event = rows[_i].on_cpu ? event_default() : NULL,
+				   .off_cpu.wanted = rows[_i].off_cpu };
 	char out[128];
 
 	ck_assert_str_eq(progress_line_text(&o, &rows[_i].p, rows[_i].width, out), rows[_i].text);
@@ -66,7 +68,7 @@ END_TEST
 /* The longest line fits. */
 START_TEST(test_long)
 {
-	const struct options o = { .tool = TOOL_OFFCPUTIME, .on_cpu = true, .off_cpu = true };
+	const struct options o = { .tool = TOOL_OFFCPUTIME, .sampling.event = event_default(), .off_cpu.wanted = true };
 	const struct progress p = { 0, 999999999 * SECOND, UINT64_MAX, UINT64_MAX, UINT64_MAX };
 	char out[128];
 

@@ -37,7 +37,7 @@ static void setup(void)
 	dir = unit_tmpdir();
 	ck_assert_int_ge(asprintf(&path, "%s/perf.data", dir), 0);
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .on_cpu = true, .cpu = -1, .input = path, .sampling.event = event_default() };
+	options = (struct options){ .cpu = -1, .input = path, .sampling.event = event_default() };
 	err = (struct err){ 0 };
 	session = NULL;
 	begin_stream();

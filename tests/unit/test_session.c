@@ -251,7 +251,7 @@ static void let_stop(bool signalled)
 {
 	uint64_t end = session->sink.began_ns + options.duration_ns;
 
-	if (!session->ring_thread || !session->sink.began_ns || options.off_cpu ||
+	if (!session->ring_thread || !session->sink.began_ns || options.off_cpu.wanted ||
 	    !(signalled || (options.duration_ns && now_ns() >= end)))
 		return;
 	/* in real time that comes later */
@@ -340,11 +340,9 @@ static void setup(void)
 	host = (struct host){ .proc = dir, .sys = dir };
 	fake_list_cpus(dir, "possible", "0-3");
 	fake_list_cpus(dir, "online", "0-1");
-	options = (struct options){ .on_cpu = true,
-				    .cpu = -1,
-				    .sampling = { event_default(), 49, 0 },
-				    .dump_bytes = 16384,
-				    .unwind = UNWIND_BY_FP };
+	options = (struct options){
+		.cpu = -1, .sampling = { event_default(), 49, 0 }, .dump_bytes = 16384, .unwind = UNWIND_BY_FP
+	};
 	memset(&kernel, 0, sizeof(kernel));
 	fake_pidfd_open = NULL;
 	memset(moments, 0, sizeof(moments));
@@ -494,7 +492,7 @@ START_TEST(test_order)
 {
 	struct outcome o;
 
-	options.off_cpu = orders[_i].off_cpu;
+	options.off_cpu.wanted = orders[_i].off_cpu;
 	last_for(300, 0);
 	must_open(ways(orders[_i].counting, false));
 	ck_assert_str_eq(session->reason, "the first choice works here");
@@ -729,10 +727,10 @@ START_TEST(test_off_cpu)
 	int row = _i / 2;
 	struct outcome o;
 
-	options.off_cpu = true;
-	options.on_cpu = _i & 1;
+	options.off_cpu.wanted = true;
+	options.sampling.event = _i & 1 ? event_default() : NULL;
 	script = (struct fake_script){
-		.fates = options.on_cpu ? "cp" : NULL,
+		.fates = options.sampling.event ? "cp" : NULL,
 		.begun = off_cpu[row].begun,
 		.charged = off_cpu[row].charged,
 		.filtered = off_cpu[row].filtered,
@@ -749,7 +747,7 @@ START_TEST(test_off_cpu)
 	ck_assert_int_eq(o.unaccounted.intervals, off_cpu[row].unaccounted);
 	ck_assert_int_eq(o.unaccounted.samples, 0);
 	ck_assert_uint_eq(rows_total(session_intervals(session)), off_cpu[row].charged * FAKE_MS);
-	ck_assert_uint_eq(fake_seen()->counter[FAKE_OPEN], options.on_cpu);
+	ck_assert_uint_eq(fake_seen()->counter[FAKE_OPEN], _i & 1);
 }
 END_TEST
 
@@ -972,7 +970,7 @@ START_TEST(test_choice)
 	pid_t pid = 100;
 
 	options.backend = choices[_i].backend;
-	options.off_cpu = choices[_i].switches.call;
+	options.off_cpu.wanted = choices[_i].switches.call;
 	options.pids = &pid;
 	options.nr_pids = 1;
 	unit_write(dir, "100/task/100/stat", "", 0);

@@ -131,8 +131,7 @@ static void setup(void)
 	put("devices/system/cpu/online", "0-1\n");
 	put("sys/kernel/perf_event_mlock_kb", "4\n");
 	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &rl), 0);
-	options = (struct options){ .on_cpu = true,
-				    .cpu = -1,
+	options = (struct options){ .cpu = -1,
 				    .sampling = { event_default(), 49, 0 },
 				    .backend = "perfring",
 				    .unwind = UNWIND_BY_FP,

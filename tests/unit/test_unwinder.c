@@ -45,8 +45,8 @@ static const struct {
 	{ { .sampling.freq_hz = 49, .input = "perf.data" }, "0-1", false, false, NULL },
 	{ { .sampling.freq_hz = 49, .input = "perf.data", .unwind = UNWIND_BY_RULES }, "0-1", false, false, NULL },
 	/* Threads may leave their CPUs at any rate. */
-	{ { .sampling.freq_hz = 49, .off_cpu = true }, "0-1", false, false, NULL },
-	{ { .sampling.freq_hz = 49, .off_cpu = true, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
+	{ { .sampling.freq_hz = 49, .off_cpu.wanted = true }, "0-1", false, false, NULL },
+	{ { .sampling.freq_hz = 49, .off_cpu.wanted = true, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
 
 	/* 256 MiB a second are 16384 copies of 16 KiB. */
 	{ { .sampling.freq_hz = 8192 }, "0-1", true, true, NULL },
@@ -85,7 +85,6 @@ static struct options options_of(const struct options *row)
 {
 	struct options o = *row;
 
-	o.on_cpu = true;
 	o.cpu = o.cpu ? o.cpu : -1;
 	o.sampling.event = o.sampling.event ? o.sampling.event : event_default();
 	return o;
@@ -131,7 +130,7 @@ static const struct {
 	{ { .sampling.freq_hz = 129 }, "0-63", 16384 },
 	{ { .sampling.freq_hz = 129, .cpu = 3 }, "0-63", 65528 },
 	{ { .sampling.period = 1000000 }, "0-1", 32760 },
-	{ { .sampling.freq_hz = 49, .off_cpu = true, .unwind = UNWIND_BY_RULES }, "0-1", 16384 },
+	{ { .sampling.freq_hz = 49, .off_cpu.wanted = true, .unwind = UNWIND_BY_RULES }, "0-1", 16384 },
 	{ { .sampling.period = 1,
 	    .unwind = UNWIND_BY_RULES,
 	    .sampling.event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
