@@ -168,6 +168,7 @@ void about_counts(const struct session *s, const struct account *a, const struct
 		out->counted = b->counted_kernel + b->counted_ring;
 		out->lost = b->lost;
 	} else {
+		out->intervals = true;
 		out->taken = b->intervals_begun;
 		out->counted = b->intervals_charged;
 		out->lost = b->intervals_lost;

@@ -305,7 +305,7 @@ static int pprof_counts(struct report_output *o, const struct report_counts *cou
 		return 0;
 	snprintf(text, sizeof(text), "%" PRIu64 " taken, %" PRIu64 " counted, %" PRIu64 " lost", counts->taken,
 		 counts->counted, counts->lost);
-	return add_comment(p, "samples", text);
+	return add_comment(p, counts->intervals ? "intervals" : "samples", text);
 }
 
 static int write_duration(struct pprof *p)

@@ -61,13 +61,14 @@ struct about_text {
  * @taken:    delivered by the kernel; @counted: in the rows; @lost: known to be missing
  * @incomplete: percent of the user stacks that lack their root end; @unnamed: percent that lack names
  * @seconds:  how long the report took
+ * @intervals: they are numbers of intervals
  * @known:    false: only @seconds is valid
  */
 struct report_counts {
 	uint64_t due, taken, counted, lost;
 	double incomplete, unnamed;
 	double seconds;
-	bool known;
+	bool intervals, known;
 };
 
 /** report_counts_add() - add the numbers of @more to the same report. The percentages of stacks stay those of @to. */
@@ -75,6 +76,7 @@ static inline void report_counts_add(struct report_counts *to, const struct repo
 {
 	to->due = 0;
 	to->known |= more->known;
+	to->intervals |= more->intervals;
 	to->taken = add_or_max(to->taken, more->taken);
 	to->counted = add_or_max(to->counted, more->counted);
 	to->lost = add_or_max(to->lost, more->lost);

@@ -322,7 +322,7 @@ static void print_summary(const struct report_output *o, const struct report_cou
 	fprintf(out, "%.1f %% of the user stacks are incomplete, %.1f %% lack names\n", counts->incomplete,
 		counts->unnamed);
 	fprintf(out, "%" PRIu64 " %s counted, %" PRIu64 " lost\n", counts->counted,
-		t->about.off_cpu ? "intervals" : "samples", counts->lost);
+		counts->intervals ? "intervals" : "samples", counts->lost);
 }
 
 static int top_counts(struct report_output *o, const struct report_counts *counts)

@@ -39,6 +39,7 @@ static const struct report_counts counts = { .due = 200,
 					     .unnamed = 7,
 					     .seconds = 1,
 					     .known = true };
+static const struct report_counts intervals = { .taken = 9, .counted = 7, .lost = 2, .intervals = true, .known = true };
 
 /* clang-format off */
 static const struct {
@@ -86,6 +87,15 @@ static const struct {
 	  "   10.00     95.00          10  prog    main\n"
 	  "    5.00      5.00           5  prog    g\xc3\xb6_with_a_lon..\n\n"
 	  "25.0 % in the kernel, 75.0 % in programs\n" },
+	{ calls, &times, &intervals, { .limit = 30 }, 0,
+	  "\n"
+	  "       %    CPUs          us  task\n"
+	  "  100.00       -          60  busy\n\n"
+	  "  self %   total %          us  module  function\n"
+	  "  100.00    100.00          60  prog    work\n\n"
+	  "0.0 % in the kernel, 100.0 % in programs\n"
+	  "0.0 % of the user stacks are incomplete, 0.0 % lack names\n"
+	  "7 intervals counted, 2 lost\n" },
 	{ calls, &samples, NULL, { .limit = 30 }, 0,
 	  "Sampling\n\n"
 	  "       %    CPUs     samples  task\n"
