@@ -46,7 +46,7 @@ struct applied_ring {
 struct sample_lead {
 	struct sample_note note; /* if there was no note, only @note.set is valid */
 	bool noted;              /* there was a note */
-	enum event_kind kind;    /* of its event; for records other than samples, of the event that has the ring */
+	enum event_kind kind;    /* of its event; not used for other records than samples */
 };
 
 /**

@@ -89,6 +89,7 @@ LIB_SRCS += \
 	core/formats/speedscope.c \
 	core/formats/tree.c \
 	core/host/causes.c \
+	core/host/cpu_wait.c \
 	core/host/distribution.c \
 	core/host/event_types.c \
 	core/host/host.c \
@@ -97,7 +98,6 @@ LIB_SRCS += \
 	core/host/priority.c \
 	core/host/privileges.c \
 	core/host/signals.c \
-	core/host/starved.c \
 	core/report/both.c \
 	core/report/diff.c \
 	core/report/entry.c \

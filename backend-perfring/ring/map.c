@@ -25,7 +25,7 @@ static int join(struct cpu_rings *s, const struct event_place *e, const struct j
 {
 	if (joined->id)
 		s->ids[s->nr_ids++] = (struct event_id){ joined->id, joined->kind };
-	return ioctl(joined->fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd);
+	return ioctl(joined->fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd) ? -errno : 0;
 }
 
 /* Let all events write to one ring. If threads are followed, there may be thousands. */
@@ -45,7 +45,7 @@ static int join_all(struct cpu_rings *s, const struct event_place *e, struct err
 	for (i = 0; i < e->nr_more && !rc; i++)
 		rc = join(s, e, &e->more[i]);
 	qsort(s->ids, s->nr_ids, sizeof(*s->ids), cmp_ids);
-	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
+	return rc ? err_sys(err, rc, "cannot join the perf events of CPU %d", e->cpu) : 0;
 }
 
 static int map_samples(struct source *b, size_t i, struct err *err)

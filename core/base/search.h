@@ -29,6 +29,9 @@ static inline size_t search_above(const void *v, size_t nr, size_t size, size_t 
  * first_above() - the index of the first of @nr entries of @v whose @member, a uint64_t, is above @number; @nr: none.
  */
 #define first_above(v, nr, member, number)                                                                             \
-	search_above((v), (nr), sizeof(*(v)), offsetof(__typeof__(*(v)), member), (number))
+	({                                                                                                              \
+		_Static_assert(sizeof((v)->member) == sizeof(uint64_t), "another size of number");                       \
+		search_above((v), (nr), sizeof(*(v)), offsetof(__typeof__(*(v)), member), (number));                     \
+	})
 
 #endif

@@ -8,6 +8,7 @@
 #include "core/cli/command_line.h"
 #include "core/cli/output.h"
 #include "core/formats/read.h"
+#include "core/host/cpu_wait.h"
 #include "core/report/entry.h"
 #include "core/report/quality.h"
 #include "core/session/session.h"
@@ -25,6 +26,7 @@
  * @counts:  of the @nr_counts files that were read into it
  * @unit, @event, @freq_hz: of the first data counted or read; "": no event is known
  * @grown:   number of functions, with --fail-above
+ * @wait:    from the end of the sampling on
  */
 struct reports {
 	const struct options *options;
@@ -43,6 +45,7 @@ struct reports {
 	bool unit_known;
 	enum report_unit unit;
 	int grown;
+	struct cpu_wait wait;
 	unsigned int intervals; /* intervals reported so far */
 	struct account total;
 	struct agreement agreement;

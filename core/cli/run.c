@@ -90,6 +90,8 @@ static int sample(struct reports *reports, struct err *err)
 		progress_line_erase(&line);
 		if (more < 0)
 			return more;
+		if (!more && !reports->run->input)
+			cpu_wait_begin(&host_here, &reports->wait);
 		rc = reports_add(reports, !more, err);
 		if (rc)
 			return rc;

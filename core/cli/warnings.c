@@ -3,13 +3,11 @@
 
 #include "core/base/clock.h"
 #include "core/base/printable.h"
-#include "core/base/saturate.h"
 #include "core/cli/backends.h"
 #include "core/cli/messages.h"
 #include "core/events/event_rings.h"
 #include "core/host/host.h"
 #include "core/host/kernel.h"
-#include "core/host/starved.h"
 #include "core/tasks/cgroup.h"
 
 #include <errno.h>
@@ -117,15 +115,11 @@ static void warn_of_recording(const struct recording *r, const char *name)
 			warning, name);
 }
 
-/* The report of a live run should come at most so long after the sampling. */
-#define LATE_NS (5 * NSEC_PER_SEC)
-
-static void warn_of_late_report(const struct options *o, const struct session *s)
+void warn_of_wait(const struct cpu_wait *w)
 {
-	uint64_t late_ns = sub_or_0(now_ns(), s->sink.stopped_ns);
 	struct err why;
 
-	if (!o->input && late_ns > LATE_NS && host_starved(s->request.host, late_ns, &why))
+	if (cpu_wait_is_long(&host_here, w, now_ns(), &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 }
 
@@ -137,7 +131,6 @@ void warn_of_run(const struct options *o, const struct session *s, const struct 
 
 	warn_of_bug(o, total->unaccounted.samples, "samples");
 	warn_of_bug(o, total->unaccounted.intervals, "intervals");
-	warn_of_late_report(o, s);
 	if (account_shortfall(total, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (!o->input && session_command_shortfall(s, &total->stats, &total->shortfall, &why))

@@ -5,6 +5,7 @@
 
 #include "core/cli/account.h"
 #include "core/cli/command_line.h"
+#include "core/host/cpu_wait.h"
 #include "core/session/session.h"
 #include "core/symbols/symbols.h"
 
@@ -28,6 +29,9 @@ void tell_of_targets(const struct options *o, const struct session *s);
  * selects each. Prints nothing if -e has selected an event with samples.
  */
 void tell_of_events(const struct options *o, const struct session *s, const struct account *total);
+
+/** warn_of_wait() - in the end: the report took long because the process got no CPU. */
+void warn_of_wait(const struct cpu_wait *w);
 
 /** warn_of_run() - in the end: what is missing, or may be wrong. @total: of all reports */
 void warn_of_run(const struct options *o, const struct session *s, const struct symbols *symbols,

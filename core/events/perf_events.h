@@ -148,8 +148,8 @@ struct events {
 };
 
 /**
- * events_attr() - the attributes of the events that have a ring. All events that share it have the same clock, format
- * of read(2), sides and stack copies.
+ * events_attr() - the attributes of the events that have a ring. All events that share it have the same clock and
+ * format of read(2); those that measure also have the same sides and stack copies.
  */
 static inline const struct perf_event_attr *events_attr(const struct events *ev)
 {
