@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-bpf/first_samples.h"
 
-#include "core/tasks/filter.h"
-#include "core/tasks/proc.h"
+#include "core/tasks/pid_bits.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -14,24 +12,24 @@
 
 struct first_samples {
 	struct perf_buffer *events;
-	int unseen;
-	void (*fn)(void *ctx, pid_t pid); /* with @ctx, during first_read() */
+	struct pid_bits existed; /* before the run, and not reported since */
+	void (*fn)(void *ctx, pid_t pid, bool existed); /* with @ctx, during first_read() */
 	void *ctx;
 };
 
 static void take(void *ctx, int cpu, void *data, __u32 size)
 {
-	const struct first_samples *s = ctx;
+	struct first_samples *s = ctx;
 	__u32 pid;
 
 	(void)cpu;
 	if (size < sizeof(pid) || !s->fn)
 		return;
 	memcpy(&pid, data, sizeof(pid));
-	s->fn(s->ctx, (pid_t)pid);
+	s->fn(s->ctx, (pid_t)pid, pid_bits_clear(&s->existed, (pid_t)pid));
 }
 
-int first_new(int first, int unseen, struct first_samples **out)
+int first_new(int first, const struct host *h, struct first_samples **out)
 {
 	struct first_samples *s = calloc(1, sizeof(*s));
 	int rc = -ENOMEM;
@@ -39,13 +37,14 @@ int first_new(int first, int unseen, struct first_samples **out)
 	*out = s;
 	if (!s)
 		return rc;
-	s->unseen = unseen;
-	s->events = perf_buffer__new(first, RING_PAGES, take, NULL, s, NULL);
+	rc = pid_bits_init(&s->existed, h);
+	if (!rc)
+		s->events = perf_buffer__new(first, RING_PAGES, take, NULL, s, NULL);
 	if (s->events)
 		return 0;
-	rc = -errno;
+	rc = rc ? rc : -errno;
 	*out = NULL;
-	free(s);
+	first_delete(s);
 	return rc;
 }
 
@@ -53,42 +52,14 @@ void first_delete(struct first_samples *s)
 {
 	if (!s)
 		return;
-	perf_buffer__free(s->events);
+	perf_buffer__free(s->events); /* may be NULL */
+	pid_bits_release(&s->existed);
 	free(s);
-}
-
-/* A word of `unseen` that is being filled. /proc lists processes by their ids, so each word comes once. */
-struct filling {
-	int fd;
-	__u32 word;
-	__u64 bits;
-};
-
-static void write_word(const struct filling *f)
-{
-	if (f->bits)
-		bpf_map_update_elem(f->fd, &f->word, &f->bits, BPF_ANY);
-}
-
-static int add_pid(void *ctx, pid_t pid)
-{
-	struct filling *f = ctx;
-	__u32 word = proc_word(pid);
-
-	if (word != f->word) {
-		write_word(f);
-		*f = (struct filling){ f->fd, word, 0 };
-	}
-	f->bits |= proc_bit(pid);
-	return 0;
 }
 
 void first_begin(struct first_samples *s, const struct host *h, const struct filter *filter)
 {
-	struct filling f = { s->unseen, 0, 0 };
-
-	filter_pids(filter, h, add_pid, &f);
-	write_word(&f);
+	pid_bits_set_existing(&s->existed, filter, h);
 }
 
 int first_fd(const struct first_samples *s)
@@ -96,7 +67,7 @@ int first_fd(const struct first_samples *s)
 	return perf_buffer__epoll_fd(s->events);
 }
 
-void first_read(struct first_samples *s, void (*fn)(void *ctx, pid_t pid), void *ctx)
+void first_read(struct first_samples *s, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx)
 {
 	s->fn = fn;
 	s->ctx = ctx;

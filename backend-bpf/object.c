@@ -135,7 +135,7 @@ static int find_maps(struct counter *c, struct err *err)
 		{ "cgroup", &c->maps.cgroup },        { "cgroup_ids", &c->maps.cgroup_ids },
 		{ "mntns_ids", &c->maps.mntns_ids },  { "stats", &c->maps.stats },
 		{ "flight", &c->maps.flight },        { "notes", &c->maps.notes },
-		{ "unseen", &c->maps.unseen },        { "first", &c->maps.first },
+		{ "seen", &c->maps.seen },          { "first", &c->maps.first },
 		{ "counts_0", &c->tables.counts[0] }, { "counts_1", &c->tables.counts[1] },
 	};
 	size_t i;
@@ -194,7 +194,7 @@ static int size_maps(struct counter *c)
 	if (!rc)
 		rc = bpf_map__set_max_entries(c->maps.first, highest_cpu(c->env) + 1);
 	if (!rc)
-		rc = bpf_map__set_max_entries(c->maps.unseen, request_wants_first(r) ? proc_pid_words(r->host) : 1);
+		rc = bpf_map__set_max_entries(c->maps.seen, request_wants_first(r) ? proc_pid_words(r->host) : 1);
 	if (!rc)
 		rc = size_set(c, 0);
 	return rc ? rc : size_set(c, 1);
@@ -339,7 +339,7 @@ void object_watch_first(struct counter *c)
 	c->first = NULL;
 	if (!request_wants_first(r))
 		return;
-	rc = first_new(bpf_map__fd(c->maps.first), bpf_map__fd(c->maps.unseen), &c->first);
+	rc = first_new(bpf_map__fd(c->maps.first), r->host, &c->first);
 	libbpf_said[0] = 0;
 	if (rc) {
 		cause_of_ring(r->host, rc, &why);
@@ -353,7 +353,7 @@ void object_watch_first(struct counter *c)
 static int share_maps(const struct counter *c, struct bpf_object *bpf)
 {
 	static const char *const shared[] = { "targets", "cgroup", "cgroup_ids", "mntns_ids", "stats",   "flight",
-					      "notes",   "unseen", "first",      "probe",     "programs" };
+					      "notes",   "seen",   "first",      "probe",     "programs" };
 	struct bpf_map *from, *to;
 	size_t i;
 	int rc = 0;

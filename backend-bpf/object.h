@@ -40,7 +40,7 @@ struct counter {
 	struct bpf_program *dispatch;
 	struct tables tables;
 	struct {
-		struct bpf_map *targets, *cgroup, *cgroup_ids, *mntns_ids, *stats, *flight, *notes, *unseen, *first;
+		struct bpf_map *targets, *cgroup, *cgroup_ids, *mntns_ids, *stats, *flight, *notes, *seen, *first;
 	} maps;
 	struct first_samples *first; /* NULL: the program cannot report them */
 	int cpus;                    /* CPUs that this kernel can have: values in an entry of a per-CPU map */
@@ -113,7 +113,7 @@ int object_set(struct counter *c, uint32_t set);
 int object_change_set(struct counter *c, uint32_t set);
 
 /**
- * object_watch_first() - let the program report each process that exists now when it has its first sample on a CPU that
+ * object_watch_first() - let the program report each process when it has its first sample on a CPU that
  * is online now. See counter_ops.watch_first.
  */
 void object_watch_first(struct counter *c);
@@ -157,7 +157,7 @@ void object_add_spills(const struct bpf_spills *spills, struct stats *to);
 
 /** object_first_fd(), object_read_first() - see counter_ops.first_fd, .read_first. */
 int object_first_fd(const struct counter *c);
-void object_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid), void *ctx);
+void object_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx);
 
 /** object_pids(), object_judged(), object_add_stats(), object_note() - see counter_ops.pids, .judged, .stats, .note. */
 int object_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx);

@@ -320,7 +320,7 @@ int object_first_fd(const struct counter *c)
 	return c->first ? first_fd(c->first) : -1;
 }
 
-void object_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid), void *ctx)
+void object_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx)
 {
 	if (c->first)
 		first_read(c->first, fn, ctx);

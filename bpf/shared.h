@@ -69,13 +69,13 @@ struct {
 	__type(value, struct bpf_flight);
 } flight SEC(".maps");
 
-/* A bit for each process that was there when the run began and has had no sample since. */
+/* A bit for each process id that has had a wanted sample or interval. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u64);
-} unseen SEC(".maps");
+} seen SEC(".maps");
 
 /* An event for each CPU, with a ring of its own: each of its records wakes user space. */
 struct {
@@ -109,17 +109,17 @@ struct stack_map probe SEC(".maps");
 
 /*
  * If this is the first wanted sample or interval of process @pid, report it to user space, which reads the mappings of
- * the process before it can exit. If that fails, because the ring is full or this CPU came online later, its next one
+ * the process, or the records about them, before it can exit. If that fails, because the ring is full or this CPU came online later, its next one
  * is the first. (Before 5.1 a full ring is no failure.) Two CPUs may write a word at once: then they report a process
  * twice.
  */
 static __always_inline void note_first(void *ctx, __u32 pid)
 {
 	__u32 word = pid / 64;
-	__u64 bit = 1ULL << pid % 64, *bits = bpf_map_lookup_elem(&unseen, &word);
+	__u64 bit = 1ULL << pid % 64, *bits = bpf_map_lookup_elem(&seen, &word);
 
-	if (bits && *bits & bit && !bpf_perf_event_output(ctx, &first, BPF_F_CURRENT_CPU, &pid, sizeof(pid)))
-		*bits &= ~bit;
+	if (bits && !(*bits & bit) && !bpf_perf_event_output(ctx, &first, BPF_F_CURRENT_CPU, &pid, sizeof(pid)))
+		*bits |= bit;
 }
 
 static __always_inline int has_user_part(void *ctx)

@@ -160,6 +160,7 @@ LIB_SRCS += \
 	core/tasks/command.c \
 	core/tasks/descendants.c \
 	core/tasks/filter.c \
+	core/tasks/pid_bits.c \
 	core/tasks/known_files.c \
 	core/tasks/mapping.c \
 	core/tasks/maps.c \

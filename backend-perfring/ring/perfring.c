@@ -46,7 +46,7 @@ static int perfring_open(struct source **out, const struct source_env *env, stru
 	b->rings = calloc(env->events->nr_places, sizeof(*b->rings));
 	b->blocks = make_blocks(env->events);
 	if (wants_unseen)
-		b->unseen = unseen_new(env->request->host);
+		b->unseen = unseen_new(env->request->host, &env->request->filter);
 	if (!b->rings || !b->blocks || (wants_unseen && !b->unseen) ||
 	    queue_open(&b->queue, env, env->events->nr_places))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
@@ -112,7 +112,7 @@ static int perfring_start(struct source *b, struct err *err)
 
 	b->started = true;
 	if (b->unseen)
-		unseen_begin(b->unseen, env->request->host, &env->request->filter);
+		unseen_begin(b->unseen, env->request->host);
 	if (rc == -ENOMEM)
 		return err_sys(err, rc, "cannot keep the names of the running threads");
 	if (rings_in_kernel(b))
@@ -153,9 +153,12 @@ static int perfring_drain(struct source *b, struct err *err)
 	pid_t pid;
 	int rc;
 
-	/* First of all: these processes may exit soon. */
-	while ((pid = unseen_next(b->unseen)))
-		tasks_learn(b->env->sink->tasks, pid);
+	/* First of all: these processes may exit soon. The records about those that are new are applied in two rounds. */
+	while ((pid = unseen_next(b->unseen))) {
+		if (unseen_take(b->unseen, pid))
+			tasks_learn(b->env->sink->tasks, pid);
+		b->env->events->hurry = true;
+	}
 	rc = rings_read(b, err);
 
 	/* Execs before this have no record. */

@@ -124,21 +124,21 @@ void lost_count_all_side(struct source *b);
 int rings_fetch(struct source *b, struct err *err);
 
 /*
- * ---- unseen.c: processes that were there when the run began. No record has their mappings, so they are read when the
- * process has its first sample, before it can exit. The ring thread looks for such samples often, and does no more.
+ * ---- unseen.c: the first sample of each process. The process may exit soon: its mappings, or the records about them,
+ * have to be read before, and its files opened. The ring thread looks for such samples often, and does no more.
  */
 
-/** unseen_new() - of a host with such process ids. Return: NULL: no memory. */
-struct unseen *unseen_new(const struct host *h);
+/** unseen_new() - @filter: of processes; it outlives the result. Return: NULL: no memory. */
+struct unseen *unseen_new(const struct host *h, const struct filter *filter);
 void unseen_delete(struct unseen *u);
 
-/** unseen_begin() - no process has been seen that exist now and that @filter may select. */
-void unseen_begin(struct unseen *u, const struct host *h, const struct filter *filter);
+/** unseen_begin() - no record will have the mappings of the processes that exist now. */
+void unseen_begin(struct unseen *u, const struct host *h);
 
-/** unseen_take() - true once for each unseen process. By any thread. */
+/** unseen_take() - true if @pid existed then; once for each process. By the reader. */
 bool unseen_take(struct unseen *u, pid_t pid);
 
-/** unseen_next() - the next process that rings_look() has found; 0: there is none. By the reader. */
+/** unseen_next() - the next process whose first sample rings_look() has found; 0: there is none. By the reader. */
 pid_t unseen_next(struct unseen *u);
 
 /** rings_look() - see source_ops.look. */

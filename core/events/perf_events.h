@@ -120,7 +120,7 @@ struct events {
 	/* Tasks and mappings have rings of their own. False: the leading events record them, and @attrs are the same */
 	bool apart;
 	bool no_room_apart;   /* locked memory was not enough for that */
-	bool hurry;           /* a counter has begun to use a proof: reading soon avoids copies; set by the reader */
+	bool hurry;           /* a counter has begun to use a proof: reading soon avoids copies; or a process had its first sample: it may exit soon */
 	bool lost_sight;      /* a target has lost its events: see side_band_tell_of_all(); set by the reader */
 	bool side_of_all;     /* side_band_tell_of_all() was called */
 	bool side_of_targets; /* mappings are recorded for the wanted threads only */

@@ -80,11 +80,11 @@ struct request {
 	bool in_pidns; /* this process is in a PID namespace: there may be tasks outside */
 };
 
-/** request_wants_first() - true if processes that exist are to be read at their first sample. */
+/** request_wants_first() - true if the mappings of processes are to be known at their first sample. */
 static inline bool request_wants_first(const struct request *r)
 {
-	/* The processes of a command begin during the run. Without user stacks, only the cgroup of a process is of use. */
-	return !r->filter.tree && (!r->filter.no_user || r->keeps_cgroups);
+	/* Without user stacks, only the cgroup of a process is of use. */
+	return !r->filter.no_user || r->keeps_cgroups;
 }
 
 #endif

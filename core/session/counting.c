@@ -166,7 +166,7 @@ int counting_first_fd(const struct session *s, size_t i)
 	return i < s->env.nr_counters && c->ops->first_fd ? c->ops->first_fd(c->state) : -1;
 }
 
-void counting_read_first(struct session *s, void (*fn)(void *ctx, pid_t pid), void *ctx)
+void counting_read_first(struct session *s, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx)
 {
 	size_t i;
 

@@ -40,7 +40,7 @@ void counting_stats(const struct session *s, struct stats *stats);
 int counting_first_fd(const struct session *s, size_t i);
 
 /** counting_read_first() - see counter_ops.read_first. */
-void counting_read_first(struct session *s, void (*fn)(void *ctx, pid_t pid), void *ctx);
+void counting_read_first(struct session *s, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx);
 
 /** counting_pids() - see counter_ops.pids. Return: false: a counter did not list all. */
 bool counting_pids(struct session *s, bool (*fn)(void *ctx, pid_t pid), void *ctx);

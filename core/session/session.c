@@ -210,9 +210,14 @@ static void release_signals(struct session *s)
 	signals_release();
 }
 
-static void learn_process(void *ctx, pid_t pid)
+/* The records about a process that is new are applied in two rounds. */
+static void notice_process(void *ctx, pid_t pid, bool existed)
 {
-	tasks_learn(ctx, pid);
+	struct session *s = ctx;
+
+	if (existed)
+		tasks_learn(s->sink.tasks, pid);
+	s->events.hurry = true;
 }
 
 /* Do a little at a time: it takes CPU time and is visible in the profile. */
@@ -406,7 +411,8 @@ static int tell_of_all(struct session *s, struct err *err)
 
 /*
  * Read the rings more often while stacks are being proven: each sample of a stack that is not proven yet comes with a
- * copy, though the BPF program could count it.
+ * copy, though the BPF program could count it. The same when a process had its first sample: before it exits, the
+ * records about its mappings must be applied, so that its files are opened.
  */
 static void look_closer(struct session *s, uint64_t now)
 {
@@ -463,7 +469,7 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 			wake = 0;
 		gone = s->ring_thread ? wait_for_work(s, wake, err) : wait_for_rings(s, &w, wake, err);
 		/* First of all: these processes may exit soon. */
-		counting_read_first(s, learn_process, s->sink.tasks);
+		counting_read_first(s, notice_process, s);
 		rc = gone < 0 ? gone : counting_drain(s, err);
 		if (!rc)
 			rc = look_after(s, gone, err);

@@ -65,19 +65,21 @@ struct counter_ops {
 
 	/*
 	 * The events have just been enabled, and all rings are mapped, which come first where locked memory is limited.
-	 * Begin to report processes that exist now: see first_fd. Called before start() of the source, which takes long on
+	 * Begin to report processes at their first sample: see first_fd. Called before start() of the source, which takes long on
 	 * a large host. Optional.
 	 */
 	void (*watch_first)(struct counter *c);
 
 	/*
-	 * A descriptor that is readable when a process that existed before the run has its first sample or interval;
-	 * -1: there is none. Optional.
+	 * A descriptor that is readable when a process has its first sample or interval; -1: there is none. Optional.
 	 */
 	int (*first_fd)(const struct counter *c);
 
-	/* Call @fn for each such process, once or, rarely, twice. Optional. */
-	void (*read_first)(struct counter *c, void (*fn)(void *ctx, pid_t pid), void *ctx);
+	/*
+	 * Call @fn for each such process, once or, rarely, twice. @existed: before the run, so that no record has its
+	 * mappings; true once. Optional.
+	 */
+	void (*read_first)(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx);
 
 	/*
 	 * Call @fn for the process of each count still held in the kernel, repeats included, until it says false.

@@ -440,7 +440,7 @@ uint32_t proc_pid_words(const struct host *h)
 
 	if (host_setting(h, "kernel/pid_max", &max) || max < 1 || max > PID_MAX_LIMIT)
 		max = PID_MAX_LIMIT;
-	return proc_word((pid_t)max) + 1;
+	return (uint32_t)max / 64 + 1;
 }
 
 int proc_pids(const struct host *h, int (*fn)(void *ctx, pid_t pid), void *ctx)

@@ -103,18 +103,8 @@ int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out);
 /** proc_threads() - call @fn for every thread of @pid until it returns non-zero. Skips threads that end meanwhile.
  */
 int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
-/** proc_pid_words() - 64-bit words in which each process id of this host has a bit: see proc_word(), proc_bit(). */
+/** proc_pid_words() - 64-bit words in which each process id of this host has a bit. */
 uint32_t proc_pid_words(const struct host *h);
-
-static inline uint32_t proc_word(pid_t pid)
-{
-	return (uint32_t)pid / 64;
-}
-
-static inline uint64_t proc_bit(pid_t pid)
-{
-	return 1ULL << (uint32_t)pid % 64;
-}
 
 /** proc_pids() - call @fn for every process until it returns non-zero. Return: that; 0; -errno. */
 int proc_pids(const struct host *h, int (*fn)(void *ctx, pid_t pid), void *ctx);

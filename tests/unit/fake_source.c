@@ -471,11 +471,11 @@ void fake_tell(void)
 	ck_assert_int_eq(eventfd_write(fake.counter->tells, 1), 0);
 }
 
-static void counter_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid), void *ctx)
+static void counter_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx)
 {
 	if (eventfd_read(c->tells, &(eventfd_t){ 0 }))
 		return;
-	fn(ctx, FAKE_PID);
+	fn(ctx, FAKE_PID, true);
 	fake.seen.told++;
 	fake.seen.told_ms = fake_time_ms();
 }

@@ -43,12 +43,12 @@ static const struct {
 
 START_TEST(test_taken)
 {
-	struct unseen *u = unseen_new(&host);
+	struct unseen *u = unseen_new(&host, &taken[_i].filter);
 	size_t i;
 
 	ck_assert_ptr_nonnull(u);
 	ck_assert(!unseen_take(u, 1));
-	unseen_begin(u, &host, &taken[_i].filter);
+	unseen_begin(u, &host);
 	for (i = 0; taken[_i].not_there[i]; i++)
 		ck_assert_msg(!unseen_take(u, taken[_i].not_there[i]), "%d", taken[_i].not_there[i]);
 	for (i = 0; taken[_i].there[i]; i++) {
@@ -89,9 +89,9 @@ START_TEST(test_look)
 
 	page = (struct perf_event_mmap_page){ 0 };
 	ck_assert_int_eq(rings_look(&b), -1);
-	b.unseen = unseen_new(&host);
+	b.unseen = unseen_new(&host, &all);
 	ck_assert_ptr_nonnull(b.unseen);
-	unseen_begin(b.unseen, &host, &all);
+	unseen_begin(b.unseen, &host);
 	ck_assert_int_eq(rings_look(&b), 0);
 	write_sample(PERF_RECORD_SAMPLE, _i, 64);
 	write_sample(PERF_RECORD_SAMPLE, _i, 64);
@@ -103,8 +103,11 @@ START_TEST(test_look)
 	ck_assert_int_eq(rings_look(&b), 1);
 	ck_assert_int_eq(rings_look(&b), 0);
 	ck_assert_int_eq(unseen_next(b.unseen), 64);
+	ck_assert_int_eq(unseen_next(b.unseen), 2);
 	ck_assert_int_eq(unseen_next(b.unseen), 1000);
 	ck_assert_int_eq(unseen_next(b.unseen), 0);
+	ck_assert(unseen_take(b.unseen, 64));
+	ck_assert(!unseen_take(b.unseen, 2)); /* it is new */
 	write_sample(PERF_RECORD_SAMPLE, _i, 63);
 	ck_assert_int_eq(rings_look(&b), 1);
 	ck_assert_int_eq(unseen_next(b.unseen), 63);
@@ -112,28 +115,25 @@ START_TEST(test_look)
 }
 END_TEST
 
-/* There are no more looks when each process has been seen. */
-START_TEST(test_over)
+/* Samples of processes that are not wanted are passed over. */
+START_TEST(test_wanted)
 {
 	struct events events = { .nr_places = 1 };
 	struct source_env env = { .events = &events };
 	struct cpu_rings rings[] = {
 		{ .samples = { .page = &page, .data = data, .bytes = BYTES, .lock = PTHREAD_MUTEX_INITIALIZER } }
 	};
-	struct source b = { .env = &env, .rings = rings, .unseen = unseen_new(&host) };
-	const struct filter two = { .ids = (pid_t[]){ 70, 70, 2000, 300 }, .nr = 4 };
+	const struct filter two = { .ids = (pid_t[]){ 70, 300 }, .nr = 2 },
+			    threads = { .ids = (pid_t[]){ 70 }, .nr = 1, .by_tid = true };
+	struct source b = { .env = &env, .rings = rings, .unseen = unseen_new(&host, _i ? &threads : &two) };
 
 	page = (struct perf_event_mmap_page){ 0 };
 	ck_assert_ptr_nonnull(b.unseen);
-	ck_assert_int_eq(rings_look(&b), 0);
-	unseen_begin(b.unseen, &host, &two);
-	ck_assert_int_eq(rings_look(&b), 0);
+	write_sample(PERF_RECORD_SAMPLE, false, 64);
+	ck_assert_int_eq(rings_look(&b), _i);
 	write_sample(PERF_RECORD_SAMPLE, false, 70);
 	ck_assert_int_eq(rings_look(&b), 1);
-	ck_assert_int_eq(rings_look(&b), 0);
-	ck_assert(unseen_take(b.unseen, 300));
-	ck_assert_int_eq(rings_look(&b), -1);
-	ck_assert_int_eq(unseen_next(b.unseen), 70);
+	ck_assert_int_eq(unseen_next(b.unseen), _i ? 64 : 70);
 	unseen_delete(b.unseen);
 }
 END_TEST
@@ -146,16 +146,16 @@ START_TEST(test_many)
 	struct cpu_rings rings[] = {
 		{ .samples = { .page = &page, .data = data, .bytes = BYTES, .lock = PTHREAD_MUTEX_INITIALIZER } }
 	};
-	struct source b = { .env = &env, .rings = rings, .unseen = unseen_new(&host) };
 	pid_t ids[100], pid;
 	const struct filter some = { .ids = ids, .nr = ARRAY_SIZE(ids) };
+	struct source b = { .env = &env, .rings = rings, .unseen = unseen_new(&host, &some) };
 	size_t i;
 
 	page = (struct perf_event_mmap_page){ 0 };
 	ck_assert_ptr_nonnull(b.unseen);
 	for (i = 0; i < ARRAY_SIZE(ids); i++)
 		ids[i] = (pid_t)(i + 200);
-	unseen_begin(b.unseen, &host, &some);
+	unseen_begin(b.unseen, &host);
 	for (i = 0; i < ARRAY_SIZE(ids); i++)
 		write_sample(PERF_RECORD_SAMPLE, false, (uint32_t)ids[i]);
 	ck_assert_int_eq(rings_look(&b), 1);
@@ -176,7 +176,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_taken, 0, ARRAY_SIZE(taken));
 	tcase_add_loop_test(tc, test_look, 0, 2);
-	tcase_add_test(tc, test_over);
+	tcase_add_loop_test(tc, test_wanted, 0, 2);
 	tcase_add_test(tc, test_many);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
