@@ -18,7 +18,7 @@ static inline void fake_signal_begin(void)
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	fake_time_begin(NULL);
+	fake_time_begin(NULL, NULL);
 	kill(getpid(), SIGTERM);
 	while (!signals_overdue())
 		fake_time_pass(1);

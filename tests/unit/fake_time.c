@@ -26,15 +26,17 @@ static struct {
 	pthread_t thread;
 	uint64_t now, cpu, work;
 	unsigned int found; /* calls of poll() that found something, since time passed */
+	void (*during)(void);
 	void (*tick)(unsigned int ms);
 } fake;
 
-void fake_time_begin(void (*tick)(unsigned int ms))
+void fake_time_begin(void (*during)(void), void (*tick)(unsigned int ms))
 {
 	fake.thread = pthread_self();
 	fake.now = BEGAN_NS;
 	fake.cpu = fake.work = 0;
 	fake.found = 0;
+	fake.during = during;
 	fake.tick = tick;
 	fake.on = true;
 }
@@ -61,6 +63,8 @@ void fake_time_work(uint64_t ns)
 
 static void pass_one(void)
 {
+	if (fake.during)
+		fake.during();
 	__atomic_add_fetch(&fake.now, FAKE_MS, __ATOMIC_ACQ_REL);
 	fake.found = 0;
 	if (fake.tick)

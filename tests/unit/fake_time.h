@@ -12,9 +12,10 @@
 
 /**
  * fake_time_begin() - the clock stands still until the calling thread waits in poll() or calls fake_time_pass().
- * @tick: called after each millisecond, with the number of these since fake_time_begin()
+ * @during: called in each millisecond, before any thread sees that it has passed; may be NULL
+ * @tick: called after each millisecond, with the number of these since fake_time_begin(); may be NULL
  */
-void fake_time_begin(void (*tick)(unsigned int ms));
+void fake_time_begin(void (*during)(void), void (*tick)(unsigned int ms));
 /** fake_time_end() - use the real time again. */
 void fake_time_end(void);
 

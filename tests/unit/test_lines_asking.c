@@ -102,7 +102,7 @@ static void setup(void)
 	said[0] = 0;
 	nr_results = next = 0;
 	with_fd = false;
-	fake_time_begin(NULL);
+	fake_time_begin(NULL, NULL);
 	reply_frames(frames, 2);
 	lines = lines_new(LINES_INLINED | LINES_SOURCE, 0);
 	ck_assert_ptr_nonnull(lines);

@@ -491,7 +491,7 @@ START_TEST(test_signal)
 	pid_t pid = worker_pid();
 	int fd = signals_catch(&err);
 
-	fake_time_begin(NULL);
+	fake_time_begin(NULL, NULL);
 	raise(SIGTERM);
 	ck_assert_int_eq(call_with(SLEEP, -1, SOON_MS), -ECANCELED);
 	ck_assert_int_eq(reply.fd, -1);
