@@ -281,9 +281,15 @@ int proc_cgroup(const struct host *h, pid_t pid, char **out)
 	return rc || *out ? rc : -ENOENT;
 }
 
-bool proc_share_memory(pid_t a, pid_t b)
+/*
+ * For kcmp(2), kernel threads and processes that have ended are equal, because they have no memory. Look for it
+ * afterwards: then @a had memory before, too.
+ */
+bool proc_share_memory(const struct host *h, pid_t a, pid_t b)
 {
-	return !syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
+	char stat[1024];
+
+	return !syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) && read_stat(h, a, stat, sizeof(stat)) && stat_number(stat, 23);
 }
 
 /* "0.20 0.18 0.12 1/80 11206", proc(5) */

@@ -65,10 +65,10 @@ int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent);
 int proc_cgroup(const struct host *h, pid_t pid, char **out);
 
 /**
- * proc_share_memory() - true if both processes have the same memory, as after clone(2) with CLONE_VM. False if the
- * kernel does not support kcmp(2), or we may not use it.
+ * proc_share_memory() - true if both processes have the same memory, as after clone(2) with CLONE_VM. False if they
+ * have none, if the kernel does not support kcmp(2), or if we may not use it.
  */
-bool proc_share_memory(pid_t a, pid_t b);
+bool proc_share_memory(const struct host *h, pid_t a, pid_t b);
 
 /** proc_newest() - the id that a thread or process got last, in this pid namespace; 0: not known. */
 pid_t proc_newest(const struct host *h);

@@ -197,7 +197,7 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 	process_newest(p)->forked = true;
 	p->inherits = from != NULL;
 	/* A child of vfork(2) has called exec by now, or will soon. */
-	if (from && t->host && proc_share_memory(pid, ppid))
+	if (from && t->host && proc_share_memory(t->host, pid, ppid))
 		processes_share(&t->processes, p, parent);
 	return 0;
 }

@@ -313,7 +313,7 @@ static int find_shared(struct tasks *t, struct process *p)
 	uid_t uid;
 
 	if (p->memory || proc_owner(t->host, p->entry.id, &uid, &ppid) || ppid <= 0 ||
-	    !proc_share_memory(p->entry.id, ppid))
+	    !proc_share_memory(t->host, p->entry.id, ppid))
 		return 0;
 	parent = processes_get(&t->processes, ppid);
 	if (!parent)

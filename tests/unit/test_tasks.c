@@ -11,11 +11,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/kcmp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static char *top;
 static struct host host;
@@ -967,6 +970,17 @@ static int wait_for_end(void *fd)
 	return read(*(int *)fd, &c, 1) < 0;
 }
 
+static void put_real_stat(pid_t pid)
+{
+	char name[32], stat[1024];
+	ssize_t len;
+
+	snprintf(name, sizeof(name), "%d/stat", pid);
+	len = host_read(host_here.proc, name, stat, sizeof(stat));
+	ck_assert_int_gt(len, 0);
+	unit_write(top, name, stat, (size_t)len);
+}
+
 /* It ends when end_children() lets it. */
 static pid_t clone_child(bool shares, int *fd)
 {
@@ -975,7 +989,8 @@ static pid_t clone_child(bool shares, int *fd)
 	pid_t child = clone(wait_for_end, stacks[nr++ % 2] + sizeof(*stacks), (shares ? CLONE_VM : 0) | SIGCHLD, fd);
 
 	ck_assert_int_gt(child, 0);
-	ck_assert_int_eq(proc_share_memory(child, getpid()), shares);
+	ck_assert_int_eq(proc_share_memory(&host_here, child, getpid()), shares);
+	put_real_stat(child);
 	return child;
 }
 
@@ -987,6 +1002,28 @@ static void end_children(const int fds[2], size_t nr)
 	close(fds[0]);
 	close(fds[1]);
 }
+
+/* Processes that have ended have no memory: they share none. */
+START_TEST(test_memory_of_ended)
+{
+	pid_t children[2];
+	siginfo_t info;
+	int i, fds[2];
+
+	ck_assert_int_eq(pipe(fds), 0);
+	for (i = 0; i < 2; i++)
+		children[i] = clone_child(i, &fds[0]);
+	ck_assert_int_eq(write(fds[1], "xx", 2), 2);
+	for (i = 0; i < 2; i++)
+		ck_assert_int_eq(waitid(P_PID, (id_t)children[i], &info, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(syscall(SYS_kcmp, children[0], children[1], KCMP_VM, 0, 0), 0);
+	ck_assert(!proc_share_memory(&host_here, children[0], children[1]));
+	for (i = 0; i < 2; i++)
+		ck_assert_int_eq(waitpid(children[i], NULL, 0), children[i]);
+	close(fds[0]);
+	close(fds[1]);
+}
+END_TEST
 
 /* A process made with CLONE_VM also has mappings that its parent makes later, until it executes a program. */
 START_TEST(test_shared_memory)
@@ -2479,6 +2516,7 @@ int main(void)
 	tcase_add_test(t, test_many_images);
 	tcase_add_loop_test(t, test_shared_memory, 0, 2);
 	tcase_add_test(t, test_shared_before);
+	tcase_add_test(t, test_memory_of_ended);
 	tcase_add_test(t, test_recorded_memory);
 	tcase_add_loop_test(t, test_copied, 0, ARRAY_SIZE(copied));
 	tcase_add_loop_test(t, test_copied_before, 0, 2);
