@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define FETCH_MS 50   /* while the reader is busy, or much is kept */
-#define LOOK_MS  20   /* between two looks for processes that may exit soon */
+#define LOOK_MS  40   /* between two looks for processes that may exit soon */
 #define WAKE_MS  1000 /* if the write that wakes the thread fails, it sees its orders after this time */
 /* side-band events record for so much longer, about the last samples; see compare_wait() */
 #define TELL_NS (20 * NSEC_PER_SEC / 1000)
