@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_BYTES (1UL << 20)
-#define SPARE_MAX   8 /* chunks that are kept, because new memory has to be faulted in again */
+/* Room for two records of the largest size. A few chunks are used in turn, and each page of them has to be faulted in. */
+#define CHUNK_BYTES (128UL << 10)
+#define SPARE_MAX   64 /* chunks that are kept, because new memory has to be faulted in again */
 
 /* Memory for records, freed when the last of them has been applied. */
 struct chunk {

@@ -9,7 +9,7 @@
 
 #define LEAST        4  /* with fewer blocks we cannot run */
 #define WARM_AT_ONCE 4  /* blocks that are used at the start */
-#define WARM_MAX     16 /* free blocks that keep their memory, because new memory has to be faulted in again */
+#define WARM_MAX     32 /* free blocks that keep their memory, because new memory has to be faulted in again */
 #define FOR_READER   2
 
 struct blocks {

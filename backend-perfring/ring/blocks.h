@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BLOCK_BYTES (256UL << 10)
+#define BLOCK_BYTES (128UL << 10)
 
 /** struct block - its owner links it, and fills its first @used bytes. Any record fits into an empty block. */
 struct block {

@@ -7,6 +7,7 @@
 #include "core/base/grow.h"
 #include "core/base/search.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,16 +93,18 @@ static unsigned int hex_digit(char c)
 	return plus_one[(unsigned char)c] - 1U;
 }
 
-/* A word ends at the first space, control character or NUL. Eight characters at once, as long as it goes on. */
+/* A word ends at the first space, control character or NUL. Eight characters are compared at once. */
 static const char *word_end(const char *p, const char *end)
 {
 	static const uint64_t ones = UINT64_MAX / 0xff;
-	uint64_t eight;
+	uint64_t eight, ends;
 
 	for (; end - p >= 8; p += 8) {
 		memcpy(&eight, p, sizeof(eight));
-		if ((eight - ones * (' ' + 1)) & ~eight & ones << 7)
-			break;
+		eight = le64toh(eight);
+		ends = (eight - ones * (' ' + 1)) & ~eight & ones << 7;
+		if (ends)
+			return p + __builtin_ctzll(ends) / 8;
 	}
 	while (p < end && (unsigned char)*p > ' ')
 		p++;
