@@ -7,7 +7,7 @@ set -u -o pipefail
 export LC_ALL=C
 # The stages choose the build, its place and its options, whatever the environment and the calling make say.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES O SAN COVERAGE STATIC WRAP CC CFLAGS LDFLAGS PROFILE OFFCPUTIME FORBID_SKIP CK_FORK \
-	TEST_TIMEOUT VM_KERNELS VM_SCENARIOS KERNELS
+	TEST_TIMEOUT VM_KERNELS VM_SCENARIOS KERNELS GROWTH_TRIES
 
 log=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-stages-XXXXXX") || exit 99
 : >"$log/sums"
