@@ -18,6 +18,7 @@
 #define LINE_LEN_MAX 1024                  /* longer than any line of such a name and module */
 #define SYMBOLS_MAX  (4u << 20)            /* distribution kernels: 100,000 to 300,000 */
 #define NAMES_MAX    (1u << 30)            /* the limit of 30 bits */
+#define HIGH_DIGITS  8                     /* most addresses begin with the same ones as the address before */
 
 /* 12 bytes, not 16: there are 120,000 of them. */
 struct ksym {
@@ -43,10 +44,15 @@ struct kernel_symbols {
 	size_t names_len, names_cap;
 	struct name_range *ranges;
 	size_t nr_ranges, ranges_cap;
+	bool in_kernel; /* the last of them is that of the kernel proper, as nearly all are */
 	bool seen_symbol, seen_address;
 	bool finished;
 	uint64_t reference[ARRAY_SIZE(references)]; /* 0: not seen */
 	uint64_t text_end;                          /* _etext; 0: not seen */
+
+	/* The first digits of an address, and their value. */
+	char high_digits[HIGH_DIGITS];
+	uint64_t high;
 
 	/* The beginning of a line whose end has not been read yet. */
 	char line[LINE_LEN_MAX];
@@ -69,7 +75,11 @@ bool kernel_address(uint64_t addr)
 
 struct kernel_symbols *kernel_symbols_new(void)
 {
-	return calloc(1, sizeof(struct kernel_symbols));
+	struct kernel_symbols *ks = calloc(1, sizeof(*ks));
+
+	if (ks)
+		memset(ks->high_digits, '0', HIGH_DIGITS);
+	return ks;
 }
 
 void kernel_symbols_free(struct kernel_symbols *ks)
@@ -111,14 +121,41 @@ static const char *word_end(const char *p, const char *end)
 	return p;
 }
 
-static bool parse_line(const char *p, const char *end, struct line *l)
+/* Append digits to @value. Return: the first character that is none */
+static const char *hex_number(const char *p, const char *end, uint64_t *value)
 {
-	const char *start = p;
 	unsigned int digit;
 
-	l->addr = 0;
 	for (; p < end && (digit = hex_digit(*p)) < 16; p++)
-		l->addr = l->addr << 4 | digit;
+		*value = *value << 4 | digit;
+	return p;
+}
+
+/* @addr: out. Return: the first character that is no digit */
+static const char *parse_address(struct kernel_symbols *ks, const char *p, const char *end, uint64_t *addr)
+{
+	const char *low = p + HIGH_DIGITS;
+
+	*addr = 0;
+	if (end - p < HIGH_DIGITS)
+		return hex_number(p, end, addr);
+	if (memcmp(p, ks->high_digits, HIGH_DIGITS) != 0) {
+		const char *behind = hex_number(p, low, addr);
+
+		if (behind < low)
+			return behind;
+		memcpy(ks->high_digits, p, HIGH_DIGITS);
+		ks->high = *addr;
+	}
+	*addr = ks->high;
+	return hex_number(low, end, addr);
+}
+
+static bool parse_line(struct kernel_symbols *ks, const char *p, const char *end, struct line *l)
+{
+	const char *start = p;
+
+	p = parse_address(ks, p, end, &l->addr);
 	if (p == start || p - start > 16)
 		return false;
 	if (end - p < 4 || p[0] != ' ' || p[2] != ' ')
@@ -171,6 +208,8 @@ static int enter_module(struct kernel_symbols *ks, const struct line *l)
 	uint32_t offset;
 	int rc;
 
+	if (ks->in_kernel && !l->module)
+		return 0;
 	if (ks->nr_ranges) {
 		const struct name_range *now = &ks->ranges[ks->nr_ranges - 1];
 
@@ -185,6 +224,7 @@ static int enter_module(struct kernel_symbols *ks, const struct line *l)
 		return -ENOMEM;
 	ks->ranges = ranges;
 	ks->ranges[ks->nr_ranges++] = (struct name_range){ (uint32_t)ks->names_len, offset, (uint32_t)len };
+	ks->in_kernel = !l->module;
 	return 0;
 }
 
@@ -217,7 +257,7 @@ static int add_line(struct kernel_symbols *ks, const char *p, const char *end)
 	struct line l;
 	int rc;
 
-	if (!parse_line(p, end, &l))
+	if (!parse_line(ks, p, end, &l))
 		return 0;
 	ks->seen_symbol = true;
 	ks->seen_address |= l.addr != 0;
