@@ -317,6 +317,7 @@ static int switches_end(struct counter *c, struct err *err)
 		.intervals_filtered = sum.filtered,
 		.intervals_lost = sum.lost,
 		.intervals_no_slot = sum.no_slot,
+		.switches_unseen = sum.unseen,
 		.intervals_passed = sum.passed,
 	};
 	object_add_spills(&sum.spilled, to);

@@ -193,9 +193,11 @@ struct bpf_stats {
 /*
  * The one entry of `flight`, one for each CPU. @entered is incremented before `config` is read, @left after everything
  * else. Once they are equal on a CPU, no run of the program there can still use an older `config`.
+ * @came: time off the CPU: 1 + the id of the thread that came at the last switch; 0: there was none yet
  */
 struct bpf_flight {
 	__u64 entered, left;
+	__u64 came;
 };
 
 /* Results for a sample. */
@@ -250,6 +252,7 @@ struct bpf_switch_stats {
 	__u64 lost;    /* the end was not seen, or there was no room for the beginning */
 	__u64 passed;  /* = all spilled */
 	__u64 no_slot; /* of those lost: `slots` had no room for the thread */
+	__u64 unseen;  /* switches for which the kernel ran no program: another thread leaves than the one that came */
 	/* Counted when the interval begins; @count when it ends, because it had no room then. */
 	struct bpf_spills spilled;
 };

@@ -254,7 +254,7 @@ static __always_inline void begin_if_wanted(void *ctx, const struct bpf_config *
 }
 
 static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u32 set, __u64 state, __u32 next,
-				     int groups)
+				     int unseen, int groups)
 {
 	struct bpf_switch_stats *b = bpf_map_lookup_elem(&stats, &set);
 	struct bpf_switch_note seen = { .kind = BPF_SWITCH_SEEN, .id = next, .charge.set = set };
@@ -262,6 +262,7 @@ static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u3
 
 	if (!b)
 		return;
+	b->unseen += unseen;
 	seen.ns = now = bpf_ktime_get_ns();
 	/* Write this note first: its record has the time of perf's clock, which is to be read close to @now. */
 	if (c->pass_all)
@@ -277,11 +278,15 @@ static __always_inline int handle_switch(void *ctx, __u64 state, __u32 next, int
 	__u32 zero = 0;
 	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
 	struct bpf_flight *f = bpf_map_lookup_elem(&flight, &zero);
+	__u64 leaves = (__u32)bpf_get_current_pid_tgid();
+	int unseen;
 
 	if (!c || !f)
 		return 1;
 	__sync_fetch_and_add(&f->entered, 1); /* a full barrier, too: ARCH_ADD_IS_BARRIER */
-	count_in(ctx, c, *(volatile const __u32 *)&c->set, state, next, groups);
+	unseen = f->came && f->came != leaves + 1;
+	f->came = (__u64)next + 1;
+	count_in(ctx, c, *(volatile const __u32 *)&c->set, state, next, unseen, groups);
 	f->left++;
 	return 1;
 }

@@ -144,6 +144,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "intervals_lost", b->intervals_lost, no_intervals },
 		{ "intervals_without_room", b->intervals_no_slot, no_intervals },
 		{ "intervals_spilled", b->intervals_passed, no_intervals },
+		{ "switches_unseen", b->switches_unseen, no_intervals },
 		{ "switches_unsampled", b->switches_unsampled, no_intervals },
 		{ "intervals_clock_skewed", b->intervals_disordered, no_intervals },
 		{ "spilled_no_stack_room", b->spilled_stack },
@@ -347,7 +348,9 @@ static void print_lost_intervals(FILE *out, const struct session *s, const struc
 		return;
 	}
 	if (b->lost_records <= b->lost_side_band) {
-		fprintf(out, "some switches of their threads were not seen.\n");
+		fprintf(out, "%s.\n",
+			b->switches_unseen ? "the kernel did not report some switches of their threads"
+					   : "some switches of their threads were not seen");
 		return;
 	}
 	fprintf(out, "a ring had no room for their switches: ");

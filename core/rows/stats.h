@@ -93,6 +93,7 @@ struct stats {
 	 */
 	uint64_t intervals_passed;
 	uint64_t intervals_received; /* of these: the reader received them */
+	uint64_t switches_unseen;    /* switches for which the kernel ran no BPF program */
 	uint64_t switches_unsampled; /* switches that the ring has without a sample: their stacks are missed */
 	/* With both backends, the intervals that the reader adds up beside the program: */
 	uint64_t intervals_seen;       /* began */

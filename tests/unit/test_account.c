@@ -59,6 +59,7 @@ START_TEST(test_intervals)
 			   .clocks_apart = 18,
 			   .intervals_disordered = 20,
 			   .backward_records = 23,
+			   .switches_unseen = 95,
 			   .switches_unsampled = 22,
 			   .intervals_passed = 5,
 			   .intervals_received = 94,
@@ -86,8 +87,8 @@ START_TEST(test_intervals)
 		want, sizeof(want), "%sbackend: %s\n%s%s%s", _i ? "interval: all\n" : "", _i ? "both" : "bpf",
 		"backend_reason: why\n"
 		"intervals_begun: 10\nintervals_counted: 4\nintervals_filtered: 3\nintervals_open: 2\n"
-		"intervals_lost: 1\nintervals_without_room: 1\nintervals_spilled: 5\nswitches_unsampled: "
-		"22\nintervals_clock_skewed: 20\n"
+		"intervals_lost: 1\nintervals_without_room: 1\nintervals_spilled: 5\nswitches_unseen: "
+		"95\nswitches_unsampled: 22\nintervals_clock_skewed: 20\n"
 		"spilled_no_stack_room: 6\nspilled_no_count_room: 0\nspilled_to_unwind: 0\nspilled_unknown_process: 0\n"
 		"spilled_without_pid: 0\n"
 		"unwound_to_root: 0\nunwound_truncated: 0\nunwound_no_rules: 0\nunwound_bad: 0\n"
@@ -284,6 +285,10 @@ static const struct {
 	  &program,
 	  { .intervals_lost = 5, .intervals_no_slot = 2 },
 	  LOST "some switches of their threads were not seen.\n" },
+	{ TOOL_OFFCPUTIME,
+	  &program,
+	  { .intervals_lost = 5, .switches_unseen = 6 },
+	  LOST "the kernel did not report some switches of their threads.\n" },
 	{ TOOL_OFFCPUTIME,
 	  &ring,
 	  { .intervals_lost = 5, .lost_records = 9, .lost_notes = 9 },
