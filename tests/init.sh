@@ -449,8 +449,8 @@ share_is()
 	calc "($1 - $3 * $2) ^ 2 <= 4 ^ 2 * $3 * (1 - $3) * $2"
 }
 
-# book NAME - print a value of --stats of the last run.
-book()
+# stat_of NAME - print a value of --stats of the last run.
+stat_of()
 {
 	awk -F ': ' -v name="$1" '$1 == name { print $2; exit }' "$tmp/err"
 }

@@ -105,10 +105,10 @@ intervals_balanced()
 		return 1
 	fi
 	ok "$1: done"
-	is "$1: the statistics add up" "$(($(book intervals_counted) + $(book intervals_filtered) +
-		$(book intervals_open) + $(book intervals_lost)))" "$(book intervals_begun)"
-	is "$1: nothing is unaccounted for" "$(book intervals_unaccounted)" 0
-	check "$1: intervals began" calc "$(book intervals_begun) + 0 > 0"
+	is "$1: the statistics add up" "$(($(stat_of intervals_counted) + $(stat_of intervals_filtered) +
+		$(stat_of intervals_open) + $(stat_of intervals_lost)))" "$(stat_of intervals_begun)"
+	is "$1: nothing is unaccounted for" "$(stat_of intervals_unaccounted)" 0
+	check "$1: intervals began" calc "$(stat_of intervals_begun) + 0 > 0"
 	return 0
 }
 
