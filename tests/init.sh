@@ -411,12 +411,12 @@ report()
 }
 
 # said - print the stderr of the last run without messages that depend on the host: missing samples, as on an idle or a
-# virtual CPU, and advice about other programs.
+# virtual CPU, advice about other programs, and programs that replace others' mappings.
 said()
 {
 	grep -Ev "$up_to_host" "$tmp/err"
 }
-up_to_host='^WARNING: [0-9]+ % of the (samples due|user stacks of) '
+up_to_host='^WARNING: [0-9]+ (% of the (samples due|user stacks of)|samples have frames at addresses where) '
 
 # rows PATTERN - sum of the values of the folded rows of the last run whose text (without value) matches.
 rows()
