@@ -89,15 +89,6 @@ struct incoming *queue_take(struct queue *q, size_t size)
 	return in;
 }
 
-void queue_trim(struct queue *q, struct incoming *in, size_t size)
-{
-	size_t less = room_of(in->size) - room_of(size);
-
-	in->size = (uint32_t)size;
-	in->chunk->used -= less;
-	q->bytes -= less;
-}
-
 void queue_drop(struct queue *q, struct incoming *in)
 {
 	struct chunk *c = in->chunk;

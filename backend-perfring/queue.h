@@ -52,8 +52,6 @@ bool queue_late(const struct queue *q, unsigned int set);
  */
 struct incoming *queue_take(struct queue *q, size_t size);
 
-/** queue_trim() - shrink the record that was taken last to @size bytes. */
-void queue_trim(struct queue *q, struct incoming *in, size_t size);
 void queue_drop(struct queue *q, struct incoming *in);
 
 /** queue_add() - the record waits until it may be applied. Return: 0; -ENOMEM: it is dropped. */

@@ -4,6 +4,7 @@
 #include "backend-perfring/pack.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define DAMAGES_MAX 64 /* of one ring in one round */
 
@@ -202,18 +203,16 @@ static int take_record(void *ctx, const struct perf_event_header *record, size_t
 	struct source *b = rd->b;
 	struct cpu_rings *s = &b->rings[rd->ring];
 	struct incoming *in = queue_take(&b->queue, size);
-	const struct perf_event_attr *attr;
 	int rc;
 
 	if (!in)
 		return -ENOMEM;
+	memcpy(in->bytes, record, size);
 	in->ring = rd->ring;
 	in->lead.kind = kind_of(b, rd->ring, rd->side, record, size);
-	attr = &b->env->events->attrs[in->lead.kind];
-	queue_trim(&b->queue, in, pack_record(attr, roots_of(b), record, size, in->bytes));
-	rc = decode_record(attr, in->bytes, in->size, &in->record);
+	rc = decode_record(&b->env->events->attrs[in->lead.kind], in->bytes, size, &in->record);
 	rings_stats(b)->ring_records++;
-	rings_stats(b)->ring_bytes += in->size;
+	rings_stats(b)->ring_bytes += size;
 	if (!take(rd, rc, in)) {
 		queue_drop(&b->queue, in);
 		return 0;

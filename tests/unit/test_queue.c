@@ -86,33 +86,6 @@ START_TEST(test_unwanted)
 }
 END_TEST
 
-/* The next record begins at the end of a trimmed one, and neither overwrites the other. */
-START_TEST(test_trimmed)
-{
-	static uint64_t words[WORDS_MAX];
-	struct incoming *in, *next;
-	size_t i, size, bytes;
-
-	for (i = 1; i < RECORDS; i++) {
-		in = take(i);
-		size = in->size / 16 * 8;
-		bytes = queue_bytes(&q) - (in->size - size);
-		queue_trim(&q, in, size);
-		ck_assert_uint_eq(in->size, size);
-		ck_assert_uint_eq(queue_bytes(&q), bytes);
-		next = take(i + 1);
-		if (next->chunk == in->chunk)
-			ck_assert_ptr_eq((unsigned char *)next, (unsigned char *)in->bytes + size);
-		memset(words, (int)i, sizeof(words));
-		ck_assert(!memcmp(in->bytes, words, size));
-		assert_kept(next, i + 1);
-		queue_drop(&q, in);
-		queue_drop(&q, next);
-		ck_assert_uint_eq(queue_bytes(&q), 0);
-	}
-}
-END_TEST
-
 /* Records of a type without effect: one round waits, and is gone with the next one. */
 START_TEST(test_rounds)
 {
@@ -152,7 +125,6 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_drop, 0, 4);
 	tcase_add_test(t, test_unwanted);
-	tcase_add_test(t, test_trimmed);
 	tcase_add_test(t, test_rounds);
 	tcase_add_test(t, test_release);
 	suite_add_tcase(s, t);
