@@ -20,6 +20,7 @@ LIB_SRCS += \
 	backend-perfring/recording/perfdata_search.c \
 	backend-perfring/recording/perfdata_source.c \
 	backend-perfring/recording/recording.c \
+	backend-perfring/ring/admit.c \
 	backend-perfring/ring/blocks.c \
 	backend-perfring/ring/fetch.c \
 	backend-perfring/ring/lost.c \

@@ -153,10 +153,10 @@ static int perfring_drain(struct source *b, struct err *err)
 	pid_t pid;
 	int rc;
 
-	/* First of all: these processes may exit soon. The records about those that are new are applied in two rounds. */
+	/* First of all: these processes may exit soon. The records about those that are new are applied in two rounds.
+	 */
 	while ((pid = unseen_next(b->unseen))) {
-		if (unseen_take(b->unseen, pid))
-			tasks_learn(b->env->sink->tasks, pid);
+		rings_learn(b, pid);
 		b->env->events->hurry = true;
 	}
 	rc = rings_read(b, err);

@@ -69,7 +69,7 @@ void rings_unmap(struct cpu_rings *s);
 /** rings_kind() - the kind of the event with @id, whose records are in the ring for samples of @s. */
 enum event_kind rings_kind(const struct source *b, const struct cpu_rings *s, uint64_t id);
 
-/* ---- reading.c: records go to the queue, if they belong to this run */
+/* ---- reading.c: records of the rings are decoded, and go to the queue if they are admitted */
 
 /** rings_pack() - a ring_pack_fn of a ring for samples. @ctx: its struct cpu_rings */
 size_t rings_pack(void *ctx, const struct perf_event_header *record, size_t size, void *to);
@@ -86,6 +86,17 @@ int rings_read_place(struct source *b, uint32_t i, struct err *err);
  * have been off CPU all the time. Return: 0 or -ENOMEM.
  */
 int rings_mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap what);
+
+/* ---- admit.c: which records belong to this run */
+
+/**
+ * rings_admit() - assign a record to a set of rows, and a sample to the note in front of it. Count it, unless it is of
+ * a time before or after the run.
+ * @side: it is from the ring for tasks and mappings
+ * @rc: of decode_record()
+ * Return: true: apply it; false: it is damaged, outside the run, too late for its set, a repetition, or such a note.
+ */
+bool rings_admit(struct source *b, bool side, int rc, struct incoming *in);
 
 /* ---- lost.c: lost records, by the reports in the rings and by the counts of the events */
 
@@ -140,6 +151,9 @@ bool unseen_take(struct unseen *u, pid_t pid);
 
 /** unseen_next() - the next process whose first sample rings_look() has found; 0: there is none. By the reader. */
 pid_t unseen_next(struct unseen *u);
+
+/** rings_learn() - process @pid has a sample: if unseen_take() says so, read its mappings. */
+void rings_learn(struct source *b, pid_t pid);
 
 /** rings_look() - see source_ops.look. */
 int rings_look(struct source *b);

@@ -59,6 +59,12 @@ pid_t unseen_next(struct unseen *u)
 	return pid;
 }
 
+void rings_learn(struct source *b, pid_t pid)
+{
+	if (unseen_take(b->unseen, pid))
+		tasks_learn(b->env->sink->tasks, pid);
+}
+
 static bool is_wanted(const struct filter *f, pid_t pid)
 {
 	return !f->nr || f->by_tid || ids_has(f->ids, f->nr, pid);
