@@ -153,8 +153,7 @@ static int perfring_drain(struct source *b, struct err *err)
 	pid_t pid;
 	int rc;
 
-	/* First of all: these processes may exit soon. The records about those that are new are applied in two rounds.
-	 */
+	/* First of all: these processes may exit soon. The records about new ones are applied in two rounds. */
 	while ((pid = unseen_next(b->unseen))) {
 		rings_learn(b, pid);
 		b->env->events->hurry = true;
