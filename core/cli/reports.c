@@ -496,6 +496,9 @@ int reports_read(struct reports *r, struct infile *in, struct err *err)
 	if (r->options->cpu >= 0 && !r->before)
 		return err_set(err, -EINVAL, "-C needs the CPU of each sample, and the report '%s' does not have it",
 			       infile_name(in));
+	if (r->options->event_name && !r->before)
+		return err_set(err, -EINVAL, "-e needs the event of each sample, and the report '%s' does not have it",
+			       infile_name(in));
 	rc = make_body(r, err);
 	if (!rc)
 		rc = read_report(in, r->body, &cfg, &about, err);
