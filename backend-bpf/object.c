@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 _Static_assert(LAYOUT_COMM_LEN == COMM_LEN, "a comm is the same on both sides");
-_Static_assert(BPF_GROUP_TID == (int)GROUP_TID, "parts of keys are numbered alike");
 _Static_assert(sizeof(struct bpf_count_key) == 32, "a hash key must not have padding");
 
 /*
@@ -250,7 +249,6 @@ static struct bpf_config configure(const struct counter *c)
 						    : BPF_UNWIND_ALL,
 		.has_shorts = has_shorts(c),
 		.proves_user = kernel_withholds_registers(),
-		.group = c->env->request->group,
 		.by_comm = f->comm != NULL,
 		.by_cgroup = f->cgroup != NULL,
 		.by_cgroup_ids = f->cgroup_ids != NULL,

@@ -106,7 +106,7 @@ int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_k
 {
 	int rc;
 
-	*out = (struct row_key){ .pid = (pid_t)key->pid, .tid = (pid_t)key->tid };
+	*out = (struct row_key){ .pid = (pid_t)key->pid };
 	memcpy(out->comm, key->comm, COMM_LEN);
 	rc = read_stack(c, set, key->kernel_stack, 0, &out->kernel);
 	if (!rc)

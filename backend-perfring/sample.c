@@ -202,8 +202,6 @@ struct row_key sample_key(const struct applier *a, const struct sample *s, const
 {
 	struct row_key key = { .pid = o->pid, .kernel = s->kernel, .user = s->user };
 
-	if (a->env->request->group & GROUP_TID)
-		key.tid = o->tid;
 	if (s->user.nr)
 		key.image = sample_image(a, o->pid);
 	memcpy(key.comm, o->comm, COMM_LEN);

@@ -111,10 +111,7 @@ struct bpf_config {
 	__u32 generation; /* 1: these are the larger tables of the second instance */
 	/* 1: only samples of user code may use `proved`, see kernel_withholds_registers() */
 	__u64 proves_user;
-	__u64 group; /* BPF_GROUP_*: optional parts of the keys */
 };
-
-#define BPF_GROUP_TID 1
 
 /* Samples to pass on: none, all, or those whose user stack is not in `proved`. */
 enum { BPF_UNWIND_NONE, BPF_UNWIND_ALL, BPF_UNWIND_UNPROVED };
@@ -134,8 +131,8 @@ enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID, BPF_BY_TREE };
 #define BPF_SET_NONE 2 /* counting has not begun: drop every sample, uncounted */
 
 /*
- * Key of `counts_N`, from make_key(). The value is a __u64 number of samples, or struct bpf_charge. Parts that were not
- * requested are 0. A key in a map takes a multiple of 8 bytes (kernel/bpf/hashtab.c): fewer than 32 would save nothing.
+ * Key of `counts_N`, from make_key(). The value is a __u64 number of samples, or struct bpf_charge. A key in a map
+ * takes a multiple of 8 bytes (kernel/bpf/hashtab.c): fewer than 32 would save nothing.
  */
 struct bpf_count_key {
 	__u32 pid; /* process (tgid) in the PID namespace; BPF_OUTSIDE */
@@ -145,7 +142,7 @@ struct bpf_count_key {
 	 */
 	__s32 kernel_stack, user_stack;
 	char comm[LAYOUT_COMM_LEN]; /* of the thread, zero padded */
-	__u32 tid;                  /* as @pid; for BPF_GROUP_TID */
+	__u32 unused;               /* 0 */
 };
 
 #define BPF_NO_STACK    (-1)

@@ -169,7 +169,7 @@ static __always_inline int key_with(void *ctx, const struct bpf_config *c, const
 	key->kernel_stack = kernel_stack;
 	key->user_stack = user_stack;
 	__builtin_memcpy(key->comm, who->comm, sizeof(key->comm));
-	key->tid = c->group & BPF_GROUP_TID ? who->tid : 0;
+	key->unused = 0;
 	return 1;
 }
 

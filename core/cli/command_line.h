@@ -37,7 +37,6 @@ struct options {
 	/* Its name, idle task, kind of ids (-L) and sides of stacks (-U, -K); request_of() fills the rest. */
 	struct filter filter;
 	struct groups groups;
-	unsigned int group; /* optional parts of rows' keys: enum row_group; no option sets any */
 	int cpu;            /* -C; -1: all */
 
 	struct sampling sampling; /* without an event, rate and period are not used */

@@ -31,7 +31,6 @@ struct request request_of(const struct options *o, const struct host *host)
 		.input = { o->input, o->input_copy, o->event_name },
 		.duration_ns = o->duration_ns,
 		.interval_ns = o->interval_ns,
-		.group = o->group,
 		.backend = o->backend,
 		.both = o->backend && !strcmp(o->backend, WAY_BOTH),
 		.unwind = o->unwind,

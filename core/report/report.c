@@ -162,7 +162,7 @@ static int add_row(struct report *r, const struct task *task, size_t i)
 	row->input = r->input;
 	row->root = r->root;
 	row->pid = r->labeller.form->prints_pid ? in.key.pid : 0;
-	row->tid = r->labeller.form->prints_pid ? in.key.tid : 0;
+	row->tid = 0;
 	row->delimited = r->labeller.cfg->delimited && in.key.user.state == STACK_TAKEN &&
 			 in.key.kernel.state == STACK_TAKEN && labels_seq(labels, row->user)->nr &&
 			 labels_seq(labels, row->kernel)->nr;

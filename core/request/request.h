@@ -59,7 +59,6 @@ struct request {
 	struct input input;
 	uint64_t duration_ns; /* 0: until interrupted */
 	uint64_t interval_ns; /* between reports; 0: there is one report */
-	unsigned int group;   /* optional parts of rows' keys: enum row_group */
 	const char *backend;  /* the only way to try, or WAY_BOTH; NULL: any */
 	bool both;            /* --backend=both: every sample is counted in the kernel, and also passed on */
 	enum unwind_mode unwind;

@@ -22,8 +22,8 @@ enum awaited { AWAITED_COMM, AWAITED_NAMESPACES };
 /* A sample that the two sides see differently. */
 struct difference {
 	struct compare_view program, ring;
-	pid_t pid, tid; /* as the reader counted it */
-	uint32_t row;   /* in compare.rows, or in compare.held if the reader filtered it */
+	pid_t pid;    /* as the reader counted it */
+	uint32_t row; /* in compare.rows, or in compare.held if the reader filtered it */
 	enum awaited awaited;
 };
 
@@ -42,7 +42,6 @@ struct renamed {
 
 struct compare {
 	const struct filter *filter;
-	unsigned int group; /* enum row_group */
 	struct rows *rows;
 	struct rows *held; /* samples that the reader filtered, with the program's keys */
 	struct compare_counts counts;
@@ -57,14 +56,13 @@ struct compare {
 	size_t nr_examples;
 };
 
-struct compare *compare_new(const struct filter *filter, unsigned int group)
+struct compare *compare_new(const struct filter *filter)
 {
 	struct compare *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	c->filter = filter;
-	c->group = group;
 	c->rows = rows_new();
 	c->held = rows_new();
 	c->moved_to = rows_new();
@@ -93,15 +91,12 @@ struct rows *compare_rows(struct compare *c)
 }
 
 /* Add a sample to the row where the program counts it: @key with the program's name and ids. */
-static int add_as_program(const struct compare *c, struct rows *to, const struct difference *d,
-			  const struct row_key *key)
+static int add_as_program(struct rows *to, const struct difference *d, const struct row_key *key)
 {
 	struct row_key own = *key;
 
 	memcpy(own.comm, d->program.comm, COMM_LEN);
 	own.pid = d->program.pid;
-	if (c->group & GROUP_TID)
-		own.tid = d->program.tid;
 	return rows_add(to, &own, 1, 1);
 }
 
@@ -112,7 +107,7 @@ static int hold(struct compare *c, struct difference *d, const struct row_key *k
 
 	if (!d->ring.filtered)
 		return 0;
-	rc = add_as_program(c, c->held, d, key);
+	rc = add_as_program(c->held, d, key);
 	d->row = rows_last(c->held);
 	return rc;
 }
@@ -145,7 +140,7 @@ static int move(struct compare *c, const struct difference *d, const struct row_
 	++*counter;
 	if (!d->ring.filtered)
 		moved[d->row]++;
-	return d->program.filtered ? 0 : add_as_program(c, c->moved_to, d, key);
+	return d->program.filtered ? 0 : add_as_program(c->moved_to, d, key);
 }
 
 /* As move(), for a difference whose row holds the stacks. */
@@ -212,13 +207,13 @@ static void remember(struct compare *c, pid_t tid, pid_t by, const char *comm)
 	memcpy(n->last, comm, COMM_LEN);
 }
 
-static bool is_equal(const struct compare *c, const struct difference *d)
+static bool is_equal(const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
 
 	if (p->filtered || r->filtered)
 		return p->filtered && r->filtered;
-	return p->pid == d->pid && (!(c->group & GROUP_TID) || p->tid == d->tid) && !memcmp(p->comm, r->comm, COMM_LEN);
+	return p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN);
 }
 
 /* True if both sides see a task outside our PID namespace, whose record has the ids 0. */
@@ -298,7 +293,7 @@ static int await(struct compare *c, struct difference *d, enum awaited awaited, 
 /* Classify @d. Return: as await(). */
 static int judge(struct compare *c, struct difference *d, const struct row_key *key)
 {
-	if (is_equal(c, d))
+	if (is_equal(d))
 		return 0;
 	if (is_dying(d))
 		return move(c, d, key, &c->counts.dying);
@@ -335,7 +330,7 @@ int compare_sample(struct compare *c, const struct compare_view *program, const 
 
 	if (program) {
 		c->counts.compared++;
-		rc = judge(c, &(struct difference){ *program, *ring, key->pid, key->tid, rows_last(c->rows) }, key);
+		rc = judge(c, &(struct difference){ *program, *ring, key->pid, rows_last(c->rows) }, key);
 	} else {
 		c->counts.unpaired++;
 	}

@@ -59,8 +59,8 @@ struct compare_counts {
 	uint64_t unpaired;  /* not compared: the ring lost the note */
 };
 
-/** compare_new() - @filter: applied by both sides; borrowed. @group: enum row_group. Return: NULL: no memory. */
-struct compare *compare_new(const struct filter *filter, unsigned int group);
+/** compare_new() - @filter: applied by both sides; borrowed. Return: NULL: no memory. */
+struct compare *compare_new(const struct filter *filter);
 void compare_free(struct compare *c);
 
 /** compare_rows() - the rows to which the reader adds its samples. */

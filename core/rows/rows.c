@@ -17,11 +17,10 @@ struct table {
 /* The parts of a key beside the stacks: there are few of these, shared by many rows. */
 struct origin {
 	char comm[COMM_LEN];
-	int32_t pid, tid;
-	uint64_t cgroup;
-	uint32_t event, image;
+	int32_t pid;
+	uint32_t image;
 };
-_Static_assert(sizeof(struct origin) == COMM_LEN + 24, "hashed and compared as bytes: no padding");
+_Static_assert(sizeof(struct origin) == COMM_LEN + 8, "hashed and compared as bytes: no padding");
 
 /* An interned stack: its frames are arena[@at .. @at + @nr). */
 struct interned {
@@ -98,9 +97,7 @@ static int table_add(struct table *t, uint64_t hash, const void *entry, size_t s
 
 static struct origin origin_of(const struct row_key *key)
 {
-	struct origin o = {
-		.pid = key->pid, .tid = key->tid, .cgroup = key->cgroup, .event = key->event, .image = key->image
-	};
+	struct origin o = { .pid = key->pid, .image = key->image };
 
 	memcpy(o.comm, key->comm, strnlen(key->comm, COMM_LEN - 1));
 	return o;
@@ -119,7 +116,7 @@ static uint32_t find_origin(const struct rows *t, const struct origin *o, uint64
 /* Find or add an origin. Return: 0 and its number, or -errno. */
 static int intern_origin(struct rows *t, const struct origin *o, uint32_t *id)
 {
-	uint32_t *recent = &t->recent[(uint32_t)(o->pid ^ o->tid) % RECENT];
+	uint32_t *recent = &t->recent[(uint32_t)o->pid % RECENT];
 	uint64_t hash;
 	int rc = 0;
 
@@ -261,9 +258,6 @@ void rows_get(const struct rows *t, size_t i, struct row *out)
 
 	memcpy(out->key.comm, o->comm, COMM_LEN);
 	out->key.pid = o->pid;
-	out->key.tid = o->tid;
-	out->key.cgroup = o->cgroup;
-	out->key.event = o->event;
 	out->key.image = o->image;
 	out->key.kernel = borrow(t, sum->parts.kernel);
 	out->key.user = borrow(t, sum->parts.user);

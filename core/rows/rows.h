@@ -36,26 +36,16 @@ struct stack {
 };
 
 /**
- * enum row_group - bits: the optional parts of a row's key that a run can request. The other parts are in all keys.
- */
-enum row_group {
-	GROUP_TID = 1,
-};
-
-/**
- * struct row_key - rows with equal keys are one row. A part that rows are not grouped by is zero in all of them.
+ * struct row_key - rows with equal keys are one row.
  * @comm:   of the thread, as the kernel has it; may hold any byte. Bytes after the first zero are ignored, and the last
  *          byte counts as zero
  * @pid:    process (tgid)
- * @cgroup: id of the cgroup
- * @event:  place of the event among those that are sampled
  * @image:  what the user stack's addresses show, see tasks_image(); 0: not known
  */
 struct row_key {
 	char comm[COMM_LEN];
-	pid_t pid, tid;
-	uint64_t cgroup;
-	uint32_t event, image;
+	pid_t pid;
+	uint32_t image;
 	struct stack kernel, user;
 };
 

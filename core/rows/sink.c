@@ -21,7 +21,7 @@ int sink_empty(struct sink *s, unsigned int i, const struct sink_cfg *c)
 	release_set(set);
 	*set = (struct row_set){ .samples = rows_new(), .intervals = rows_new() };
 	if (c->compares)
-		set->compare = compare_new(c->filter, c->group);
+		set->compare = compare_new(c->filter);
 	if (c->adds)
 		set->ring_intervals = rows_new();
 	if (set->compare && s->gap)

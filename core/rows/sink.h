@@ -23,11 +23,9 @@ struct row_set {
  * struct sink_cfg - how to make the row sets of a run.
  * @filter: tasks that are counted
  * @compares, @adds: with --backend=both: compare samples; add up the ring's intervals
- * @group: enum row_group
  */
 struct sink_cfg {
 	const struct filter *filter;
-	unsigned int group;
 	bool compares, adds;
 };
 

@@ -61,7 +61,6 @@ static int empty_set(struct session *s, unsigned int i)
 
 	return sink_empty(&s->sink, i,
 			  &(struct sink_cfg){ .filter = &r->filter,
-					      .group = r->group,
 					      .compares = session_compares_samples(s),
 					      .adds = session_compares_intervals(s) });
 }

@@ -155,22 +155,16 @@ START_TEST(test_rename)
 }
 END_TEST
 
-/* Rows by thread if the run groups by thread, otherwise by process. */
+/* Threads of a process with the same name share a row. */
 START_TEST(test_threads)
 {
-	struct row row;
-
-	rig.request.group = _i ? GROUP_TID : 0;
 	comm(10, 10, "task", false);
 	comm(10, 11, "task", false);
 	sample(0, 10, 10);
 	sample(0, 10, 11);
 	sample(1, 10, 11);
 	sample(0, 0, 0);
-	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), _i ? 2 : 1);
-	rows_get(rig.sink.sets[0].samples, 0, &row);
-	ck_assert_int_eq(row.key.tid, _i ? 10 : 0);
-	ck_assert_uint_eq(row.value, _i ? 1 : 3);
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), 1);
 	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, "task", 10), 3);
 	assert_books(3, 1);
 }
@@ -1076,7 +1070,7 @@ static void use_program(bool both)
 	rig.sink.sets[1].samples = rows_new();
 	ck_assert_ptr_nonnull(rig.sink.sets[1].samples);
 	for (i = 0; both && i < ARRAY_SIZE(rig.sink.sets); i++) {
-		rig.sink.sets[i].compare = compare_new(&rig.request.filter, 0);
+		rig.sink.sets[i].compare = compare_new(&rig.request.filter);
 		ck_assert_ptr_nonnull(rig.sink.sets[i].compare);
 	}
 }
@@ -1842,7 +1836,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_throttled, 0, ARRAY_SIZE(throttles));
 	tcase_add_test(tc, test_throttled_intervals);
 	tcase_add_test(tc, test_rename);
-	tcase_add_loop_test(tc, test_threads, 0, 2);
+	tcase_add_test(tc, test_threads);
 	tcase_add_test(tc, test_long_name);
 	tcase_add_test(tc, test_fork_and_exec);
 	tcase_add_test(tc, test_pid_used_again);

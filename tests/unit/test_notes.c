@@ -487,7 +487,7 @@ START_TEST(test_both)
 	struct stats stats;
 
 	rig.request.both = true;
-	rig.sink.sets[0].compare = compare_new(&rig.request.filter, 0);
+	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
 	note_of(0, BPF_COUNTED, 0, 10, ":10");
 	sample(0, 10);
 	note_of(0, BPF_SPILLED, 0, 11, ":11");
@@ -764,7 +764,7 @@ START_TEST(test_four_kinds)
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
 	rig.request.both = true;
-	rig.sink.sets[0].compare = compare_new(&rig.request.filter, 0);
+	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 1000, 0);
 	note_of(0, BPF_COUNTED, 0, 10, ":10");
 	switched(0, SWITCH_ID, 10, 20);
@@ -799,7 +799,7 @@ START_TEST(test_clock_goes_back)
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
 	rig.request.both = true;
-	rig.sink.sets[0].compare = compare_new(&rig.request.filter, 0);
+	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
 	now += 100;
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 1000, 0);
 	now -= 10;

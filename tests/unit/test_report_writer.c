@@ -225,22 +225,22 @@ START_TEST(test_spy)
 }
 END_TEST
 
-/* Rows by thread: separate, in order, and written with their ids, unless the form prints no ids. */
+/* Rows by process: separate, in order, and written with their ids, unless the form prints no ids. */
 static const struct {
 	bool prints_pid;
 	const char *want;
-} threads[] = {
+} processes[] = {
 	{ true, "row app 7\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  1\n"
-		"row app 7/8\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  1\n"
-		"row app 7/9\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  1\n" },
+		"row app 8\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  1\n"
+		"row app 9\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  1\n" },
 	{ false, "row app 0\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  3\n" },
 };
 
-START_TEST(test_threads)
+START_TEST(test_processes)
 {
 	struct report_writer form = spy;
 	const struct report_cfg cfg = { .form = &form };
-	struct row_key key = { .comm = "app", .pid = 7, .user.state = STACK_MISSED };
+	struct row_key key = { .comm = "app", .user.state = STACK_MISSED };
 	struct rows *t = rows_new();
 	const struct report_part part = { .rows = t, .names = &world, .weight = 1 };
 	struct report_output o;
@@ -251,9 +251,9 @@ START_TEST(test_threads)
 	int i;
 
 	form.begin = NULL;
-	form.prints_pid = threads[_i].prints_pid;
+	form.prints_pid = processes[_i].prints_pid;
 	for (i = 0; i < 3; i++) {
-		key.tid = (pid_t[]){ 9, 0, 8 }[i];
+		key.pid = (pid_t[]){ 9, 7, 8 }[i];
 		ck_assert_int_eq(rows_add(t, &key, 1, 1), 0);
 	}
 	ck_assert_int_eq(report_begin(&o, out, &form, NULL, &err), 0);
@@ -261,7 +261,7 @@ START_TEST(test_threads)
 	ck_assert_int_eq(report_rows(&o, &part, 1, &cfg, &err), 0);
 	ck_assert_int_eq(report_end(&o, false, &err), 0);
 	fclose(out);
-	ck_assert_str_eq(got, threads[_i].want);
+	ck_assert_str_eq(got, processes[_i].want);
 	free(got);
 	rows_free(t);
 }
@@ -346,7 +346,7 @@ int main(void)
 	TCase *tc = tcase_create("report_writer");
 
 	tcase_add_test(tc, test_spy);
-	tcase_add_loop_test(tc, test_threads, 0, (int)ARRAY_SIZE(threads));
+	tcase_add_loop_test(tc, test_processes, 0, (int)ARRAY_SIZE(processes));
 	tcase_add_test(tc, test_fails);
 	tcase_add_loop_test(tc, test_headed, 0, ARRAY_SIZE(headed));
 	tcase_add_test(tc, test_forms);

@@ -14,9 +14,7 @@ struct input {
 	char comm[COMM_LEN + 1];
 	pid_t pid;
 	struct stack kernel, user;
-	pid_t tid;
-	uint64_t cgroup;
-	uint32_t event;
+	uint32_t image;
 };
 
 /* Is a sample of @b counted in the row of @a? */
@@ -43,19 +41,15 @@ static const struct {
 	{ { "dd", 1, NOTHING, SIDE(NULL, 0, STACK_TAKEN, true) },
 	  { "dd", 1, NOTHING, SIDE(NULL, 0, STACK_TAKEN, false) },
 	  false },
-	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, true },
-	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, { "dd", 1, TAKEN(one, 3), NOTHING, 1, 3, 4 }, false },
-	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, { "dd", 1, TAKEN(one, 3), NOTHING, 2, 4, 4 }, false },
-	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 3 }, false },
-	{ { "dd", 1, NOTHING, NOTHING, 0, 1, 0 }, { "dd", 1, NOTHING, NOTHING, 0, 1ULL << 32 | 1, 0 }, false },
-	{ { "dd", 1, NOTHING, NOTHING, 2, 0, 0 }, { "dd", 2, NOTHING, NOTHING, 1, 0, 0 }, false },
-	{ { "dd", 1, NOTHING, NOTHING, 0, 2, 0 }, { "dd", 1, NOTHING, NOTHING, 0, 0, 2 }, false },
+	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2 }, { "dd", 1, TAKEN(one, 3), NOTHING, 2 }, true },
+	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2 }, { "dd", 1, TAKEN(one, 3), NOTHING, 3 }, false },
+	{ { "dd", 1, NOTHING, NOTHING, 2 }, { "dd", 2, NOTHING, NOTHING, 1 }, false },
 };
 
 /* Fill the comm with data after its end. */
 static struct row_key key_of(const struct input *in)
 {
-	struct row_key key = { .pid = in->pid, .tid = in->tid, .cgroup = in->cgroup, .event = in->event };
+	struct row_key key = { .pid = in->pid, .image = in->image };
 
 	memcpy(key.comm, in->comm, COMM_LEN);
 	key.kernel = in->kernel;
@@ -94,9 +88,7 @@ static void assert_row_times(const struct rows *t, size_t i, const struct input 
 	rows_get(t, i, &row);
 	ck_assert_mem_eq(row.key.comm, comm, COMM_LEN);
 	ck_assert_int_eq(row.key.pid, want->pid);
-	ck_assert_int_eq(row.key.tid, want->tid);
-	ck_assert_uint_eq(row.key.cgroup, want->cgroup);
-	ck_assert_uint_eq(row.key.event, want->event);
+	ck_assert_uint_eq(row.key.image, want->image);
 	assert_stack(&row.key.kernel, &want->kernel);
 	assert_stack(&row.key.user, &want->user);
 	ck_assert_uint_lt(row.kernel_id, rows_nr_stacks(t));
@@ -295,8 +287,8 @@ static bool equal_stacks(const struct stack *a, const struct stack *b)
 
 static bool equal(const struct input *a, const struct input *b)
 {
-	return !strcmp(a->comm, b->comm) && a->pid == b->pid && a->tid == b->tid && a->cgroup == b->cgroup &&
-	       a->event == b->event && equal_stacks(&a->kernel, &b->kernel) && equal_stacks(&a->user, &b->user);
+	return !strcmp(a->comm, b->comm) && a->pid == b->pid && a->image == b->image &&
+	       equal_stacks(&a->kernel, &b->kernel) && equal_stacks(&a->user, &b->user);
 }
 
 /* Random samples, compared with a list that is searched linearly. */
@@ -313,9 +305,7 @@ START_TEST(test_reference)
 		memset(s, 0, sizeof(*s));
 		s->in.comm[0] = (char)('a' + rand() % 3);
 		s->in.pid = rand() % 3;
-		s->in.tid = rand() % 2;
-		s->in.cgroup = (uint64_t)rand() % 2;
-		s->in.event = (uint32_t)rand() % 2;
+		s->in.image = (uint32_t)rand() % 2;
 		draw_stack(&s->in.kernel, s->kernel);
 		draw_stack(&s->in.user, s->user);
 		s->value = (uint64_t)rand() % 5;
