@@ -359,8 +359,7 @@ int reports_add(struct reports *r, bool last, struct err *err)
 	if (last) {
 		agreement_of_reader(&r->agreement, r->session, &r->total);
 		tell_of_events(o, r->session, &a);
-		warn_of_run(o, r->session, r->symbols, &r->total);
-		warn_of_wait(&r->wait);
+		warn_of_run(o, r->session, r->symbols, &r->total, &r->wait);
 		if (!rc && empty_is(&r->total))
 			empty_explain(stderr, o, r->session, &r->total);
 	}

@@ -115,16 +115,8 @@ static void warn_of_recording(const struct recording *r, const char *name)
 			warning, name);
 }
 
-void warn_of_wait(const struct cpu_wait *w)
-{
-	struct err why;
-
-	if (cpu_wait_is_long(&host_here, w, now_ns(), &why))
-		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
-}
-
 void warn_of_run(const struct options *o, const struct session *s, const struct symbols *symbols,
-		 const struct account *total)
+		 const struct account *total, const struct cpu_wait *wait)
 {
 	const struct tasks *tasks = s->sink.tasks;
 	struct err why;
@@ -188,6 +180,8 @@ void warn_of_run(const struct options *o, const struct session *s, const struct 
 	if (symbols_lines_skipped(symbols, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_mangled(symbols, &why))
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
+	if (cpu_wait_is_long(&host_here, wait, now_ns(), &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 }
 

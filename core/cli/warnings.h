@@ -30,11 +30,12 @@ void tell_of_targets(const struct options *o, const struct session *s);
  */
 void tell_of_events(const struct options *o, const struct session *s, const struct account *total);
 
-/** warn_of_wait() - in the end: the report took long because the process got no CPU. */
-void warn_of_wait(const struct cpu_wait *w);
-
-/** warn_of_run() - in the end: what is missing, or may be wrong. @total: of all reports */
+/**
+ * warn_of_run() - in the end: what is missing, may be wrong, or took long.
+ * @total: of all reports
+ * @wait: from the end of sampling on
+ */
 void warn_of_run(const struct options *o, const struct session *s, const struct symbols *symbols,
-		 const struct account *total);
+		 const struct account *total, const struct cpu_wait *wait);
 
 #endif
