@@ -29,7 +29,7 @@ void first_begin(struct first_samples *s, const struct host *h, const struct fil
 /** first_fd() - a descriptor that is readable when the program has reported a process. */
 int first_fd(const struct first_samples *s);
 
-/** first_read() - as counter_ops.read_first */
+/** first_read() - as first_ops.read */
 void first_read(struct first_samples *s, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx);
 
 #endif

@@ -72,9 +72,6 @@ int object_init(struct counter *c, const struct source_env *env, struct err *err
  */
 int object_refused(struct err *err, int code, const char *what);
 
-/** object_nowhere() - a key that is in no map. */
-struct bpf_count_key object_nowhere(void);
-
 /**
  * object_load() - choose sizes and a program, load the program, and fill the maps. Nothing counts yet.
  * @bpf:     of the open skeleton; borrowed. The caller has set the sizes of the map `probe`, and of all maps that are
@@ -112,11 +109,9 @@ int object_set(struct counter *c, uint32_t set);
 /** object_change_set() - the same, and wait until no run can use the previous set. Return: 0; -errno; -ETIMEDOUT. */
 int object_change_set(struct counter *c, uint32_t set);
 
-/**
- * object_watch_first() - let the program report each process when it has its first sample on a CPU that
- * is online now. See counter_ops.watch_first.
- */
+/** object_watch_first() - let the program report each process when it has its first sample on a CPU that is online now. */
 void object_watch_first(struct counter *c);
+extern const struct first_ops object_first; /* begins with it */
 
 /** object_notes() - send the notes of a CPU to the event @fd; -1: to no event. Return: 0 or -errno, described. */
 int object_notes(struct counter *c, int cpu, int fd, struct err *err);
@@ -154,10 +149,6 @@ int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_k
 
 /** object_add_spills() - add @spills, the sums from object_end(), to the members of @to. */
 void object_add_spills(const struct bpf_spills *spills, struct stats *to);
-
-/** object_first_fd(), object_read_first() - see counter_ops.first_fd, .read_first. */
-int object_first_fd(const struct counter *c);
-void object_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx);
 
 /** object_pids(), object_judged(), object_add_stats(), object_note() - see counter_ops.pids, .judged, .stats, .note. */
 int object_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx);

@@ -12,7 +12,8 @@
 
 #define LAND_NS (1000 * 1000 * 1000LL) /* the longest wait for the end of running programs */
 
-struct bpf_count_key object_nowhere(void)
+/* A key that is in no map. */
+static struct bpf_count_key key_of_none(void)
 {
 	struct bpf_count_key key;
 
@@ -235,7 +236,7 @@ static int clear_map(int fd, void *key, void *next, size_t key_size)
 
 static int clear_counts(struct counter *c, unsigned int set)
 {
-	struct bpf_count_key key = object_nowhere(), next;
+	struct bpf_count_key key = key_of_none(), next;
 
 	return clear_map(bpf_map__fd(c->tables.counts[set]), &key, &next, sizeof(key));
 }
@@ -305,7 +306,7 @@ int object_take(struct counter *c, object_count_fn fn, struct err *err)
  */
 int object_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
-	struct bpf_count_key key = object_nowhere();
+	struct bpf_count_key key = key_of_none();
 	uint64_t left = (uint64_t)c->tables.sizes.counts + 1; /* plus one, because the end comes after the last key */
 	int rc = 0;
 
@@ -315,16 +316,18 @@ int object_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 	return rc == -ENOENT ? 0 : rc ? rc : -EAGAIN;
 }
 
-int object_first_fd(const struct counter *c)
+static int first_samples_fd(const struct counter *c)
 {
 	return c->first ? first_fd(c->first) : -1;
 }
 
-void object_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx)
+static void read_first_samples(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx)
 {
 	if (c->first)
 		first_read(c->first, fn, ctx);
 }
+
+const struct first_ops object_first = { object_watch_first, first_samples_fd, read_first_samples };
 
 bool object_judged(struct counter *c, pid_t pid, enum descent what)
 {

@@ -25,11 +25,6 @@ static bool take_exited(const struct exited_task *exit, struct owner *o)
 	return true;
 }
 
-bool sample_revive(struct applier *a, uint32_t ring, struct owner *o)
-{
-	return take_exited(&a->rings[ring].exit, o);
-}
-
 bool sample_exited(const struct applier *a, pid_t tid, struct owner *o)
 {
 	const struct exited_task *exit = &a->exits[(uint32_t)tid % RECENT_EXITS];
@@ -145,7 +140,8 @@ void sample_identify(struct applier *a, const struct sample *s, struct stats *st
 	if (o->tid < 0) {
 		if (stats)
 			stats->dead_tasks++;
-		if (sample_revive(a, s->ring, o))
+		/* It has left the pid tables before its last samples: it is the task that exited last on this CPU. */
+		if (take_exited(&a->rings[s->ring].exit, o))
 			return;
 	}
 	if (!o->tid && is_outside(a, s)) {

@@ -27,13 +27,7 @@ struct sample {
 	struct stack kernel, user;
 };
 
-/**
- * sample_revive() - a dying task has left the pid tables before its last samples, which have -1 for both ids: it is the
- * task whose EXIT record was the last on this CPU. Return: false: there was none.
- */
-bool sample_revive(struct applier *a, uint32_t ring, struct owner *o);
-
-/** sample_exited() - the same if the number @tid of the task is known, on any CPU. Return: false: no EXIT record. */
+/** sample_exited() - a task has left the pid tables: find it by its number @tid. Return: false: no EXIT record. */
 bool sample_exited(const struct applier *a, pid_t tid, struct owner *o);
 
 /** sample_take_stacks() - take only the wanted stacks, cut to the depth that the BPF backend has, too. */

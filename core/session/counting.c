@@ -97,8 +97,8 @@ int counting_start(struct session *s, struct err *err)
 	int rc;
 
 	for (i = 0; i < s->env.nr_counters; i++)
-		if (s->env.counters[i].ops->watch_first)
-			s->env.counters[i].ops->watch_first(s->env.counters[i].state);
+		if (s->env.counters[i].ops->first)
+			s->env.counters[i].ops->first->watch(s->env.counters[i].state);
 	rc = s->env.source->start ? s->env.source->start(s->source, err) : 0;
 	while (!rc && i-- > 0)
 		if (s->env.counters[i].ops->start)
@@ -163,7 +163,7 @@ int counting_first_fd(const struct session *s, size_t i)
 {
 	const struct used_counter *c = &s->env.counters[i];
 
-	return i < s->env.nr_counters && c->ops->first_fd ? c->ops->first_fd(c->state) : -1;
+	return i < s->env.nr_counters && c->ops->first ? c->ops->first->fd(c->state) : -1;
 }
 
 void counting_read_first(struct session *s, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx)
@@ -171,8 +171,8 @@ void counting_read_first(struct session *s, void (*fn)(void *ctx, pid_t pid, boo
 	size_t i;
 
 	for (i = 0; i < s->env.nr_counters; i++)
-		if (s->env.counters[i].ops->read_first)
-			s->env.counters[i].ops->read_first(s->env.counters[i].state, fn, ctx);
+		if (s->env.counters[i].ops->first)
+			s->env.counters[i].ops->first->read(s->env.counters[i].state, fn, ctx);
 }
 
 bool counting_pids(struct session *s, bool (*fn)(void *ctx, pid_t pid), void *ctx)

@@ -36,10 +36,10 @@ int counting_end(struct session *s, struct err *err);
 int counting_take(struct session *s, struct err *err);
 void counting_stats(const struct session *s, struct stats *stats);
 
-/** counting_first_fd() - see counter_ops.first_fd, of counter @i. */
+/** counting_first_fd() - see first_ops.fd, of counter @i. */
 int counting_first_fd(const struct session *s, size_t i);
 
-/** counting_read_first() - see counter_ops.read_first. */
+/** counting_read_first() - see first_ops.read. */
 void counting_read_first(struct session *s, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx);
 
 /** counting_pids() - see counter_ops.pids. Return: false: a counter did not list all. */

@@ -20,6 +20,24 @@ struct counter; /* the state of a counter */
 struct namer_ops;
 struct source_env;
 
+/** struct first_ops - how a counter reports the processes that have their first sample or interval. */
+struct first_ops {
+	/*
+	 * The events have just been enabled, and all rings are mapped, which come first where locked memory is limited.
+	 * Begin to report. Called before start() of the source, which takes long on a large host.
+	 */
+	void (*watch)(struct counter *c);
+
+	/* A descriptor that is readable when there is such a process; -1: there is none. */
+	int (*fd)(const struct counter *c);
+
+	/*
+	 * Call @fn for each such process, once or, rarely, twice. @existed: before the run, so that no record has its
+	 * mappings; true once.
+	 */
+	void (*read)(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx);
+};
+
 /** struct counter_ops - a const table for each counter. */
 struct counter_ops {
 	const char *program; /* its source, for --ebpf */
@@ -63,23 +81,8 @@ struct counter_ops {
 	/* Then, after the source's end(), so that the rings do not wait: read the counts from the kernel. */
 	int (*take)(struct counter *c, struct err *err);
 
-	/*
-	 * The events have just been enabled, and all rings are mapped, which come first where locked memory is limited.
-	 * Begin to report processes at their first sample: see first_fd. Called before start() of the source, which takes long on
-	 * a large host. Optional.
-	 */
-	void (*watch_first)(struct counter *c);
-
-	/*
-	 * A descriptor that is readable when a process has its first sample or interval; -1: there is none. Optional.
-	 */
-	int (*first_fd)(const struct counter *c);
-
-	/*
-	 * Call @fn for each such process, once or, rarely, twice. @existed: before the run, so that no record has its
-	 * mappings; true once. Optional.
-	 */
-	void (*read_first)(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx);
+	/* It reports processes at their first sample or interval; NULL: it does not. */
+	const struct first_ops *first;
 
 	/*
 	 * Call @fn for the process of each count still held in the kernel, repeats included, until it says false.

@@ -28,7 +28,7 @@ struct counter {
 	const struct source_env *env;
 	bool stopped;
 	uint64_t held[2]; /* counts of each set that are still in the kernel */
-	int tells;        /* see counter_ops.first_fd; an eventfd */
+	int tells;        /* see first_ops.fd; an eventfd */
 };
 
 /* There is one run at a time. */
@@ -461,6 +461,11 @@ static int counter_take(struct counter *c, struct err *err)
 	return 0;
 }
 
+static void counter_watch_first(struct counter *c)
+{
+	(void)c;
+}
+
 static int counter_first_fd(const struct counter *c)
 {
 	return c->tells;
@@ -479,6 +484,8 @@ static void counter_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pi
 	fake.seen.told++;
 	fake.seen.told_ms = fake_time_ms();
 }
+
+static const struct first_ops counter_first = { counter_watch_first, counter_first_fd, counter_read_first };
 
 static int counter_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
@@ -530,8 +537,7 @@ const struct counter_ops fake_counter = {
 	.stop = counter_stop,
 	.end = counter_end,
 	.take = counter_take,
-	.first_fd = counter_first_fd,
-	.read_first = counter_read_first,
+	.first = &counter_first,
 	.pids = counter_pids,
 	.judged = counter_judged,
 	.so_far = counter_so_far,
