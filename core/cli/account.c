@@ -116,6 +116,8 @@ void account_settle(const struct session *s, struct account *total)
 	b->lost = told;
 }
 
+#define DIFFERENCE_LINE(member, name) { name, c->member, no_pairs },
+
 void account_print(FILE *out, const struct session *s, const char *interval, const struct account *a)
 {
 	const struct stats *b = &a->stats;
@@ -179,13 +181,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "samples_outside_namespace", b->outside, no_samples },
 		{ "samples_compared", c->compared, no_pairs },
 		{ "samples_not_compared", c->unpaired, no_pairs },
-		{ "differences_renamed", c->renamed, no_pairs },
-		{ "differences_exiting", c->dying, no_pairs },
-		{ "differences_mount_namespace", c->unshared, no_pairs },
-		{ "differences_kernel_thread_name", c->unnamed, no_pairs },
-		{ "differences_records_missing", c->unseen, no_pairs },
-		{ "differences_map_changed", c->remapped, no_pairs },
-		{ "differences_pid_reused", c->reused, no_pairs },
+		COMPARE_EXPLAINED(DIFFERENCE_LINE)
 		{ "differences_explained", compare_nr_explained(c), no_pairs },
 		{ "differences_unexplained", c->different, no_pairs },
 		{ "clocks_apart", b->clocks_apart, no_interval_pairs },

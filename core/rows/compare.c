@@ -459,21 +459,17 @@ int compare_end(struct compare *c)
 
 void compare_counts_add(struct compare_counts *to, const struct compare_counts *more)
 {
+#define ADD(member, name) to->member += more->member;
+	COMPARE_EXPLAINED(ADD)
 	to->compared += more->compared;
-	to->renamed += more->renamed;
-	to->dying += more->dying;
-	to->unshared += more->unshared;
-	to->unnamed += more->unnamed;
-	to->unseen += more->unseen;
-	to->remapped += more->remapped;
-	to->reused += more->reused;
 	to->different += more->different;
 	to->unpaired += more->unpaired;
 }
 
 uint64_t compare_nr_explained(const struct compare_counts *n)
 {
-	return n->renamed + n->dying + n->unshared + n->unnamed + n->unseen + n->remapped + n->reused;
+#define PLUS(member, name) +n->member
+	return COMPARE_EXPLAINED(PLUS);
 }
 
 void compare_counts(const struct compare *c, struct compare_counts *out)

@@ -50,11 +50,27 @@ struct compare_view {
 	bool reused; /* the program may have mistaken it for an earlier process with that pid; the reader did not */
 };
 
+/*
+ * The table of explained differences: count(x, y) stands for the member x of struct compare_counts, and the line y of
+ * --stats.
+ */
+/* clang-format off */
+#define COMPARE_EXPLAINED(count) \
+	count(renamed, "differences_renamed") \
+	count(dying, "differences_exiting") \
+	count(unshared, "differences_mount_namespace") \
+	count(unnamed, "differences_kernel_thread_name") \
+	count(unseen, "differences_records_missing") \
+	count(remapped, "differences_map_changed") \
+	count(reused, "differences_pid_reused")
+/* clang-format on */
+
+#define COMPARE_MEMBER(member, name) uint64_t member;
+
 /** struct compare_counts - numbers of samples. */
 struct compare_counts {
 	uint64_t compared;
-	/* different and explained */
-	uint64_t renamed, dying, unshared, unnamed, unseen, remapped, reused;
+	COMPARE_EXPLAINED(COMPARE_MEMBER)
 	uint64_t different; /* not explained */
 	uint64_t unpaired;  /* not compared: the ring lost the note */
 };
