@@ -153,6 +153,40 @@ START_TEST(test_sizes)
 }
 END_TEST
 
+/* ---- recordings */
+
+/* @copies: the recording has stack copies */
+static const struct {
+	struct options options;
+	bool copies;
+	int rc;
+	bool unwinds, proves;
+} recorded[] = {
+	{ { .unwind = UNWIND_AUTO }, true, 0, true, true },
+	{ { .unwind = UNWIND_AUTO }, false, 0, false, false },
+	{ { .unwind = UNWIND_AUTO, .filter.no_user = true }, true, 0, false, false },
+	{ { .unwind = UNWIND_BY_RULES }, true, 0, true, false },
+	{ { .unwind = UNWIND_BY_RULES }, false, -EINVAL, false, false },
+	{ { .unwind = UNWIND_BY_FP }, true, 0, false, false },
+	{ { .unwind = UNWIND_BY_FP }, false, 0, false, false },
+};
+
+START_TEST(test_recorded)
+{
+	struct options o = options_of(&recorded[_i].options);
+	struct err err;
+
+	o.input = "perf.data";
+	s.request = request_of(&o, &host);
+	s.ways = ways_recorded;
+	unwinder_choose(&s);
+	s.recording.copies = recorded[_i].copies;
+	ck_assert_int_eq(unwinder_recorded(&s, &err), recorded[_i].rc);
+	ck_assert_int_eq(s.request.unwinds, recorded[_i].unwinds);
+	ck_assert_int_eq(s.request.proves, recorded[_i].proves);
+}
+END_TEST
+
 /* ---- the host */
 
 /* @rc: result of opening the events, @dump: accepted size of the copies; @refused: result of mmap(2) */
@@ -207,6 +241,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_choice, 0, ARRAY_SIZE(choices));
 	tcase_add_loop_test(tc, test_sizes, 0, ARRAY_SIZE(sizes));
+	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(recorded));
 	tcase_add_loop_test(tc, test_answer, 0, ARRAY_SIZE(answers));
 	suite_add_tcase(suite, tc);
 	return unit_main(suite);
