@@ -37,6 +37,16 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 	return rc;
 }
 
+static bool out_of_memory;
+
+int __real_perf_map_feed(struct perf_map *m, const char *text, size_t len);
+int __wrap_perf_map_feed(struct perf_map *m, const char *text, size_t len);
+
+int __wrap_perf_map_feed(struct perf_map *m, const char *text, size_t len)
+{
+	return out_of_memory ? -ENOMEM : __real_perf_map_feed(m, text, len);
+}
+
 static char *dir, *proc, *root;
 static struct host host;
 static struct mapped_files_cfg where;
@@ -502,6 +512,25 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
+/* The caller must see that names may be missing. The names from before are kept. */
+START_TEST(test_no_memory)
+{
+	struct perf_map_symbol s;
+
+	write_status(PID, getuid(), NULL);
+	write_text(MAP, "1000 10 f\n");
+	ck_assert_str_eq(lookup(PID, 0x1000), "f+0x0");
+	write_text(MAP, "1000 10 f\n2000 10 g\n");
+	perf_maps_renew(maps);
+	out_of_memory = true;
+	ck_assert_int_eq(perf_maps_find(maps, PID, 0x2000, &s), -ENOMEM);
+	out_of_memory = false;
+	ck_assert_str_eq(lookup(PID, 0x1000), "f+0x0");
+	perf_maps_renew(maps);
+	ck_assert_str_eq(lookup(PID, 0x2000), "g+0x0");
+}
+END_TEST
+
 /* The file is read after the process is gone: at its old path, with its old owner. */
 static const struct {
 	const char *before, *after; /* the text when it is noted, and at the end; NULL: no file */
@@ -648,6 +677,7 @@ int main(void)
 	tcase_add_test(tc, test_much_to_read);
 	tcase_add_test(tc, test_many_processes);
 	tcase_add_test(tc, test_no_descriptors);
+	tcase_add_test(tc, test_no_memory);
 	tcase_add_loop_test(tc, test_noted, 0, ARRAY_SIZE(noted));
 	tcase_add_test(tc, test_noted_and_lives);
 	tcase_add_test(tc, test_noted_again);
