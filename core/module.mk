@@ -206,7 +206,7 @@ $(O)/core/formats/profile.pb-c.c $(O)/core/formats/profile.pb-c.h &: core/format
 
 $(PPROF_OBJS:%=$(O)/%): $(O)/core/formats/profile.pb-c.h
 
-$(O)/core/formats/profile.pb-c.o: $(O)/core/formats/profile.pb-c.c
+$(O)/core/formats/profile.pb-c.o: $(O)/core/formats/profile.pb-c.c $(FLAGS)
 	$(say) CC $@
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 

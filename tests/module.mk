@@ -174,12 +174,12 @@ FUZZ_OBJS := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out backend-bpf/%,$(LIB_S
 FUZZ_CFLAGS = $(filter-out $(SAN_CFLAGS) $(COV_CFLAGS),$(ALL_CFLAGS)) -fno-sanitize-recover=all \
 	      -fno-omit-frame-pointer
 
-$(O)/fuzz/obj/%.o: %.c
+$(O)/fuzz/obj/%.o: %.c $(FLAGS)
 	$(say) FUZZCC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c -o $@ $<
 
-$(O)/fuzz/obj/core/formats/profile.pb-c.o: $(O)/core/formats/profile.pb-c.c
+$(O)/fuzz/obj/core/formats/profile.pb-c.o: $(O)/core/formats/profile.pb-c.c $(FLAGS)
 	$(say) FUZZCC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c -o $@ $<
