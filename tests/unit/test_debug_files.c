@@ -28,9 +28,11 @@ static bool by_path;
 static struct elf_symbols *es;
 static bool with_info;  /* files have debug information */
 static bool of_partial; /* their .symtab is partial */
+static unsigned int fds_before;
 
 static void setup(void)
 {
+	fds_before = unit_open_fds();
 	dir = unit_tmpdir();
 	snprintf(proc, sizeof(proc), "%s/proc", dir);
 	snprintf(root, sizeof(root), "%s/" HOST, dir);
@@ -48,6 +50,7 @@ static void setup(void)
 static void teardown(void)
 {
 	elf_symbols_free(es);
+	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	unit_rmdir(dir);
 }
 
@@ -177,22 +180,23 @@ static const struct {
 	{ { { INSIDE "/opt/app/app", "linked", ID } }, "inside" },
 };
 
+static void write_place_files(int place)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(places[place].files) && places[place].files[i].path; i++)
+		write_debug(places[place].files[i].path, places[place].files[i].symbol, places[place].files[i].id);
+}
+
 static const struct mapped_file program = { .path = "/opt/app/app", .ino = 77 };
 
 START_TEST(test_place)
 {
-	unsigned int fds = unit_open_fds();
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(places[_i].files) && places[_i].files[i].path; i++)
-		write_debug(places[_i].files[i].path, places[_i].files[i].symbol, places[_i].files[i].id);
+	write_place_files(_i);
 	parse_program(ID, "linked", ID);
 	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
 	ck_assert_str_eq(name(), places[_i].found);
 	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0); /* does not want more */
-	elf_symbols_free(es);
-	es = NULL;
-	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 END_TEST
 
@@ -200,12 +204,9 @@ END_TEST
  * names are wanted. */
 START_TEST(test_partial)
 {
-	unsigned int fds = unit_open_fds();
 	bool found = strcmp(places[_i].found, "-") != 0;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(places[_i].files) && places[_i].files[i].path; i++)
-		write_debug(places[_i].files[i].path, places[_i].files[i].symbol, places[_i].files[i].id);
+	write_place_files(_i);
 	parse_with("kept", ID, "linked", ID);
 	ck_assert(!elf_symbols_wants_debug(es));
 	ck_assert(!elf_symbols_want_names(es)); /* nothing was looked up yet */
@@ -219,9 +220,6 @@ START_TEST(test_partial)
 	ck_assert_str_eq(name(), places[_i].found);
 	ck_assert_str_eq(name_at(TEXT_ADDR + 32), "kept");
 	ck_assert(!elf_symbols_want_names(es) && !elf_symbols_wants_debug(es));
-	elf_symbols_free(es);
-	es = NULL;
-	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 END_TEST
 
@@ -290,7 +288,6 @@ START_TEST(test_info)
 	bool wanted;
 	char path[8192];
 	struct stat st;
-	unsigned int fds = unit_open_fds();
 	int fd, rc;
 
 	with_info = infos[_i].program.info;
@@ -313,9 +310,6 @@ START_TEST(test_info)
 		ck_assert_int_eq(fstat(fd, &st), 0);
 		ck_assert_uint_eq(st.st_ino, unit_inode(dir, infos[_i].lines));
 	}
-	elf_symbols_free(es);
-	es = NULL;
-	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 END_TEST
 
