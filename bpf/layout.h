@@ -190,7 +190,8 @@ struct bpf_stats {
 /*
  * The one entry of `flight`, one for each CPU. @entered is incremented before `config` is read, @left after everything
  * else. Once they are equal on a CPU, no run of the program there can still use an older `config`.
- * @came: time off the CPU: 1 + the id of the thread that came at the last switch; 0: there was none yet
+ * @came: time off the CPU: the thread that came at the last switch; 0: there was none yet. The address of its structure,
+ *        or 1 + its id for the program that has no address: a thread may get another id in execve(2)
  */
 struct bpf_flight {
 	__u64 entered, left;

@@ -272,20 +272,22 @@ static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u3
 	begin_if_wanted(ctx, c, b, set, now, state, groups);
 }
 
-/* Always return 1: 0 would hide the switch from other perf events on this tracepoint. */
-static __always_inline int handle_switch(void *ctx, __u64 state, __u32 next, int groups)
+/*
+ * Always return 1: 0 would hide the switch from other perf events on this tracepoint.
+ * @leaves, @comes: identify the threads, see struct bpf_flight
+ */
+static __always_inline int handle_switch(void *ctx, __u64 state, __u32 next, __u64 leaves, __u64 comes, int groups)
 {
 	__u32 zero = 0;
 	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
 	struct bpf_flight *f = bpf_map_lookup_elem(&flight, &zero);
-	__u64 leaves = (__u32)bpf_get_current_pid_tgid();
 	int unseen;
 
 	if (!c || !f)
 		return 1;
 	__sync_fetch_and_add(&f->entered, 1); /* a full barrier, too: ARCH_ADD_IS_BARRIER */
-	unseen = f->came && f->came != leaves + 1;
-	f->came = (__u64)next + 1;
+	unseen = f->came && f->came != leaves;
+	f->came = comes;
 	count_in(ctx, c, *(volatile const __u32 *)&c->set, state, next, unseen, groups);
 	f->left++;
 	return 1;
@@ -328,14 +330,15 @@ static __always_inline int handle_raw_switch(struct bpf_raw_tracepoint_args *ctx
 		return 1;
 	if (!(ctx->args[0] & 1))
 		state = state_of(c, ctx);
-	return handle_switch(ctx, state, number_at(ctx->args[2], c->switch_at.tid), groups);
+	return handle_switch(ctx, state, number_at(ctx->args[2], c->switch_at.tid), ctx->args[1], ctx->args[2], groups);
 }
 
 #define PROGRAM(name, groups)                                                                                          \
 	SEC("tracepoint/sched/sched_switch")                                                                           \
 	int name(struct switch_record *ctx)                                                                            \
 	{                                                                                                              \
-		return handle_switch(ctx, ctx->prev_state, ctx->next_pid, groups);                                     \
+		return handle_switch(ctx, ctx->prev_state, ctx->next_pid, (__u64)ctx->prev_pid + 1,                    \
+				     (__u64)ctx->next_pid + 1, groups);                                                \
 	}                                                                                                              \
 	SEC("raw_tp/sched_switch")                                                                                     \
 	int raw_##name(struct bpf_raw_tracepoint_args *ctx)                                                            \
