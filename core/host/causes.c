@@ -125,14 +125,18 @@ static bool has_or_admin(const struct rights *r, int cap)
 	return has(r, cap) || has(r, CAP_SYS_ADMIN);
 }
 
-/* A capability by name, and as an argument for setcap(8). */
+/*
+ * What is missing, by name, and the capabilities that the file should have afterwards: setcap(8) replaces those that it
+ * has.
+ */
 struct grant {
 	const char *caps, *setcap;
 };
 
 static const struct grant grant_perfmon = { "CAP_PERFMON", "cap_perfmon" };
-static const struct grant grant_bpf = { "CAP_BPF", "cap_bpf" };
-static const struct grant grant_both = { "CAP_BPF and CAP_PERFMON", "cap_bpf,cap_perfmon" };
+static const struct grant program_both = { "CAP_BPF and CAP_PERFMON", "cap_bpf,cap_perfmon" };
+static const struct grant program_bpf = { "CAP_BPF", "cap_bpf,cap_perfmon" };
+static const struct grant program_perfmon = { "CAP_PERFMON", "cap_bpf,cap_perfmon" };
 static const struct grant grant_admin = { "CAP_SYS_ADMIN", "cap_sys_admin" };
 
 static const struct grant *perfmon(const struct rights *r)
@@ -379,8 +383,8 @@ static const struct grant *bpf_lacks(const struct rights *r)
 	if (!r->fine)
 		return &grant_admin;
 	if (!counts(r, CAP_BPF))
-		return counts(r, CAP_PERFMON) ? &grant_bpf : &grant_both;
-	return counts(r, CAP_PERFMON) ? NULL : &grant_perfmon;
+		return counts(r, CAP_PERFMON) ? &program_bpf : &program_both;
+	return counts(r, CAP_PERFMON) ? NULL : &program_perfmon;
 }
 
 /* Even if all users may call bpf(2), stack maps and programs for perf events need more. */
@@ -394,7 +398,7 @@ static bool lacks_rights(const struct host *host, const struct rights *r, struct
 		return false;
 	if (r->in_userns && (has_or_admin(r, CAP_BPF) || has_or_admin(r, CAP_PERFMON)))
 		but = NO_USERNS;
-	if (lacks != &grant_perfmon && !host_setting(host, call_bpf.setting, &v) && v > 0)
+	if (lacks != &program_perfmon && !host_setting(host, call_bpf.setting, &v) && v > 0)
 		say(out->text, "kernel.unprivileged_bpf_disabled is %lld; it needs %s%s", v, lacks->caps, but);
 	else if (r->known)
 		say(out->text, "it needs %s%s", lacks->caps, but);
