@@ -486,19 +486,35 @@ static int print_rows_read(struct reports *r, const struct infile *in, const str
 	return rc || r->more ? rc : print_read(r, in, about, err);
 }
 
+/* A report has added up the samples: what each of them had besides its stack and task is gone. */
+static int check_options(const struct reports *r, const struct infile *in, struct err *err)
+{
+	const struct options *o = r->options;
+	const struct {
+		bool given;
+		const char *name, *needs;
+	} options[] = {
+		{ o->cpu >= 0, "-C", "CPU" },
+		{ o->event_name, "-e", "event" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(options) && !r->before; i++)
+		if (options[i].given)
+			return err_set(err, -EINVAL, "%s needs the %s of each sample, and the report '%s' does not have it",
+				       options[i].name, options[i].needs, infile_name(in));
+	return 0;
+}
+
 int reports_read(struct reports *r, struct infile *in, struct err *err)
 {
 	const struct read_cfg cfg = read_cfg_of(r);
 	struct read_about about = { 0 };
 	int rc;
 
-	if (r->options->cpu >= 0 && !r->before)
-		return err_set(err, -EINVAL, "-C needs the CPU of each sample, and the report '%s' does not have it",
-			       infile_name(in));
-	if (r->options->event_name && !r->before)
-		return err_set(err, -EINVAL, "-e needs the event of each sample, and the report '%s' does not have it",
-			       infile_name(in));
-	rc = make_body(r, err);
+	rc = check_options(r, in, err);
+	if (!rc)
+		rc = make_body(r, err);
 	if (!rc)
 		rc = read_report(in, r->body, &cfg, &about, err);
 	if (!rc && about.unit_told)

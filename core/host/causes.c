@@ -126,7 +126,7 @@ static bool has_or_admin(const struct rights *r, int cap)
 }
 
 /*
- * What is missing, by name, and the capabilities that the file should have afterwards: setcap(8) replaces those that it
+ * @caps: the missing capabilities; @setcap: all that the program's file needs, because setcap(8) replaces those that it
  * has.
  */
 struct grant {

@@ -151,7 +151,7 @@ static int begin_rest(struct kernel_file *f)
 	return len < (int)sizeof(line) ? kernel_symbols_feed(f->rest, line, (size_t)len) : 0;
 }
 
-	/* The last piece of the text may have the beginning of the rest. */
+/* The last piece of the text may have the beginning of the rest. */
 static int read_rest(struct kernel_file *f)
 {
 	int more = 1, rc;
@@ -180,7 +180,7 @@ bool kernel_file_ahead(struct kernel_file *f)
 	return more > 0;
 }
 
-	/* The file begins with addresses of per-CPU variables, of which the very first may be 0. */
+/* The file begins with addresses of per-CPU variables, of which the very first may be 0. */
 bool kernel_file_shows(struct kernel_file *f)
 {
 	int i;

@@ -82,7 +82,7 @@ static void assert_row(const struct rows *rows, size_t i, char who, uint64_t val
 	ck_assert_msg(row.times == times, "%s: %c %llu times", name, who, (unsigned long long)row.times);
 }
 
-static void assert_books(const char *name)
+static void assert_balanced(const char *name)
 {
 	uint64_t sum;
 
@@ -307,7 +307,7 @@ START_TEST(test_exited_are_bounded)
 	ck_assert_uint_eq(switches_nr_open(s), 1);
 	must(!switches_in(s, 3, id + 5, to));
 	ck_assert_uint_eq(rows_nr(to), 2);
-	assert_books("bounded");
+	assert_balanced("bounded");
 	ck_assert_uint_eq(stats.intervals_begun, 2);
 	end();
 }
@@ -324,9 +324,9 @@ START_TEST(test_walk)
 	for (step = walks[_i / 2].steps; step->what; step++) {
 		walk(step);
 		if (_i % 2)
-			assert_books(name);
+			assert_balanced(name);
 	}
-	assert_books(name);
+	assert_balanced(name);
 	assert_rows(to, walks[_i / 2].rows, name);
 	ck_assert_uint_eq(stats.intervals_begun, walks[_i / 2].begun);
 	ck_assert_uint_eq(stats.intervals_charged, walks[_i / 2].charged);
@@ -335,7 +335,7 @@ START_TEST(test_walk)
 	ck_assert_uint_eq(stats.intervals_open, 0); /* the owner of the statistics knows when the run ends */
 	ck_assert_int_eq(switches_open(s, END_NS, open), 0);
 	assert_rows(open, walks[_i / 2].open, name);
-	assert_books(name);
+	assert_balanced(name);
 	rows_free(open);
 	end();
 }
@@ -473,9 +473,9 @@ START_TEST(test_reference)
 		walk(&step);
 		model_step(&m, &step);
 		if (now % 1000 == 0)
-			assert_books("random");
+			assert_balanced("random");
 	}
-	assert_books("random");
+	assert_balanced("random");
 	ck_assert_uint_eq(stats.intervals_begun, m.begun);
 	ck_assert_uint_eq(stats.intervals_charged, m.charged);
 	ck_assert_uint_eq(stats.intervals_filtered, m.filtered);
@@ -539,7 +539,7 @@ START_TEST(test_come_and_go)
 	ck_assert_int_eq(getrusage(RUSAGE_SELF, &after), 0);
 	if (memory_means_something())
 		ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, MEMORY_KIB);
-	assert_books("come and go");
+	assert_balanced("come and go");
 	ck_assert_uint_eq(stats.intervals_begun, _i == 1 ? 0 : _i == 2 ? 2 * THREADS : THREADS);
 	ck_assert_uint_eq(stats.intervals_lost, _i >= 2 ? THREADS : 0);
 	end();
@@ -587,7 +587,7 @@ START_TEST(test_stay)
 	ck_assert_uint_eq(rows_nr(open), THREADS / step);
 	for (id = step; id <= THREADS; id += step)
 		assert_comes(nr++, id);
-	assert_books("stay");
+	assert_balanced("stay");
 	ck_assert_uint_eq(switches_nr_open(s), 0);
 	rows_free(open);
 	end();
@@ -619,7 +619,7 @@ START_TEST(test_all_at_once)
 		rows_get(to, id, &row);
 		ck_assert_uint_eq(row.times, THREADS / LETTERS);
 	}
-	assert_books("all at once");
+	assert_balanced("all at once");
 	ck_assert_uint_eq(stats.intervals_charged, THREADS);
 	end();
 }
