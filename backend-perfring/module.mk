@@ -12,7 +12,9 @@ LIB_SRCS += \
 	backend-perfring/switching.c \
 	backend-perfring/unwinders.c \
 	backend-perfring/unwinding.c \
+	backend-perfring/recording/admit.c \
 	backend-perfring/recording/event_choice.c \
+	backend-perfring/recording/origin.c \
 	backend-perfring/recording/perfdata.c \
 	backend-perfring/recording/perfdata_dir.c \
 	backend-perfring/recording/perfdata_file.c \

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside the backend that reads recordings: its state, and its parts. recording.c reads records, admit.c decodes them and
+ * decides which count, origin.c tells which host and boot they are of.
+ */
+#ifndef PERFRING_RECORDING_H
+#define PERFRING_RECORDING_H
+
+#include "backend-perfring/queue.h"
+#include "backend-perfring/recording/event_choice.h"
+#include "backend-perfring/recording/perfdata.h"
+#include "core/sources/source.h"
+
+struct source {
+	const struct source_env *env;
+	struct perfdata *pd;
+	struct event_choice choice;
+	struct queue queue;
+	size_t nr_rings, cap_rings; /* of applier.rings: one for each CPU */
+	uint64_t lost_records;      /* by PERF_RECORD_LOST */
+	uint64_t lost_samples;      /* by PERF_RECORD_LOST_SAMPLES */
+	size_t nr_asked;            /* events whose attr.build_id was looked at */
+	bool wants_build_ids;       /* one of them has attr.build_id */
+};
+
+/**
+ * recording_admit() - decode @in->bytes, a copy of @record, to @in->record, and count it.
+ * Return: 1: apply it; 0: do not; -ENOMEM.
+ */
+int recording_admit(struct source *b, const struct perf_event_header *record, struct incoming *in);
+
+/**
+ * recording_boot() - tell whether it was recorded since this host was booted. A recording does not name the boot. It is
+ * of this boot if it is of this host and kernel, was written since the host was booted, and has no times after now.
+ */
+enum recorded_boot recording_boot(const struct source *b);
+
+/**
+ * recording_ended() - when the last sample was taken, in seconds of the wall clock. The clock of the samples counts from
+ * the boot, and the file was last written when perf record ended. Only if both agree, the recording is certainly of this
+ * boot. They do not agree if a recording of an earlier boot was copied since the host was booted again, or if the host
+ * was suspended since the recording.
+ * Return: 0: not proved.
+ */
+int64_t recording_ended(const struct source *b);
+
+/** recording_build_ids() - keep the build ids that the recording tells. Return: 0; -ENOMEM. */
+int recording_build_ids(const struct source *b);
+
+#endif
