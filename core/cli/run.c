@@ -91,7 +91,7 @@ static int sample(struct reports *reports, struct err *err)
 		if (more < 0)
 			return more;
 		if (!more && !reports->run->input)
-			cpu_wait_begin(&host_here, &reports->wait);
+			cpu_wait_begin(&host_here, &reports->wait, "the report");
 		rc = reports_add(reports, !more, err);
 		if (rc)
 			return rc;
@@ -102,9 +102,11 @@ static int sample(struct reports *reports, struct err *err)
 static int open_and_sample(struct reports *reports, struct err *err)
 {
 	const struct session *s = reports->session;
+	struct cpu_wait wait;
 	int rc;
 
 	warn_of_taint(reports->run);
+	cpu_wait_begin(&host_here, &wait, "the start");
 	rc = session_open(reports->session, err);
 	if (rc)
 		return s->request.command && command_ended(s->request.command) ? -ECANCELED : rc;
@@ -112,6 +114,7 @@ static int open_and_sample(struct reports *reports, struct err *err)
 	if (!s->request.filter.no_kernel && !events_attr(&s->events)->exclude_kernel &&
 	    symbols_begin(reports->symbols, !s->events.attrs[EVENT_SIDE_BAND].ksymbol))
 		return err_sys(err, -ENOMEM, "cannot begin");
+	warn_of_wait(&wait);
 	rc = reports_begin(reports, err);
 	return rc ? rc : sample(reports, err);
 }

@@ -115,6 +115,14 @@ static void warn_of_recording(const struct recording *r, const char *name)
 			warning, name);
 }
 
+void warn_of_wait(const struct cpu_wait *wait)
+{
+	struct err why;
+
+	if (cpu_wait_is_long(&host_here, wait, now_ns(), &why))
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
+}
+
 void warn_of_run(const struct options *o, const struct session *s, const struct symbols *symbols,
 		 const struct account *total, const struct cpu_wait *wait)
 {
@@ -181,8 +189,7 @@ void warn_of_run(const struct options *o, const struct session *s, const struct 
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_mangled(symbols, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
-	if (cpu_wait_is_long(&host_here, wait, now_ns(), &why))
-		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
+	warn_of_wait(wait);
 }
 
 static void tell_of_zombies(const struct options *o, const struct session *s)

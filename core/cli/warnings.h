@@ -30,6 +30,9 @@ void tell_of_targets(const struct options *o, const struct session *s);
  */
 void tell_of_events(const struct options *o, const struct session *s, const struct account *total);
 
+/** warn_of_wait() - when what @wait measures has ended: if it was late for lack of a CPU, print for how long. */
+void warn_of_wait(const struct cpu_wait *wait);
+
 /**
  * warn_of_run() - in the end: what is missing, may be wrong, or took long.
  * @total: of all reports

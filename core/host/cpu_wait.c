@@ -20,9 +20,9 @@ static bool read_waited(const struct host *h, uint64_t *ns)
 	       !parse_digits(&p, 10, UINT64_MAX, &ran) && *p++ == ' ' && !parse_digits(&p, 10, UINT64_MAX, ns);
 }
 
-void cpu_wait_begin(const struct host *h, struct cpu_wait *w)
+void cpu_wait_begin(const struct host *h, struct cpu_wait *w, const char *what)
 {
-	*w = (struct cpu_wait){ .began_ns = now_ns() };
+	*w = (struct cpu_wait){ .what = what, .began_ns = now_ns() };
 	w->known = read_waited(h, &w->waited_ns);
 }
 
@@ -35,7 +35,7 @@ bool cpu_wait_is_long(const struct host *h, const struct cpu_wait *w, uint64_t n
 	waited = sub_or_0(waited, w->waited_ns);
 	if (waited < passed / 2)
 		return false;
-	err_set(why, -EBUSY, "the report took %.1f s, of which this process waited %.1f s for a CPU",
+	err_set(why, -EBUSY, "%s took %.1f s, of which this process waited %.1f s for a CPU", w->what,
 		(double)passed / NSEC_PER_SEC, (double)waited / NSEC_PER_SEC);
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Find out whether a report took long because this process did not get a CPU. */
+/* Find out whether something took long because this process did not get a CPU. */
 #ifndef CORE_HOST_CPU_WAIT_H
 #define CORE_HOST_CPU_WAIT_H
 
@@ -7,11 +7,16 @@
 
 /** struct cpu_wait - from when on the waiting of the main thread is measured. */
 struct cpu_wait {
+	const char *what; /* as in cpu_wait_begin() */
 	uint64_t began_ns, waited_ns; /* waited_ns: from the start of the thread until then */
 	bool known;                   /* false: this kernel does not count it */
 };
 
-void cpu_wait_begin(const struct host *h, struct cpu_wait *w);
+/**
+ * cpu_wait_begin() - measure from now on.
+ * @what: what begins now, for the message; not copied
+ */
+void cpu_wait_begin(const struct host *h, struct cpu_wait *w, const char *what);
 
 /**
  * cpu_wait_is_long() - true if more than five seconds have passed since @w began, and the thread has waited for a CPU

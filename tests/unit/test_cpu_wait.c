@@ -39,7 +39,7 @@ START_TEST(test_cpu_wait)
 	struct cpu_wait w;
 
 	write_schedstat(top, rows[_i].before);
-	cpu_wait_begin(&h, &w);
+	cpu_wait_begin(&h, &w, "the report");
 	write_schedstat(top, rows[_i].after);
 	ck_assert_int_eq(cpu_wait_is_long(&h, &w, w.began_ns + (uint64_t)(rows[_i].seconds * NSEC_PER_SEC), &why),
 			 rows[_i].why != NULL);
