@@ -21,12 +21,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define STACK_KIB_MIN 512u
+#define LARGE_BLOCK   (256 << 10) /* bytes */
 
 enum exit_status { /* profile(8), EXIT STATUS */
 		   EXIT_OK = 0,
@@ -341,12 +343,23 @@ static int run_command(const struct options *o, struct err *err)
 	return status == EXIT_OK ? ended : (int)status;
 }
 
+/*
+ * Let glibc map each large block on its own, and unmap it when it is freed. By default, it raises the threshold when such
+ * a block is freed: then tables grow in the heap, and the memory that they leave behind there stays allocated. With
+ * perfring, the peak was a tenth higher.
+ */
+static void keep_large_blocks_apart(void)
+{
+	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+}
+
 int run_main(enum tool tool, int argc, char **argv)
 {
 	struct options options;
 	struct err err;
 	int status, rc;
 
+	keep_large_blocks_apart();
 	fill_standard_fds();
 	signals_ignore();
 	if (check_stack(&err) || privileges_begin(&err))
