@@ -69,11 +69,11 @@ void agreement_explain_intervals(const struct agreement *g, const struct account
 }
 
 int agreement_of_samples(struct agreement *g, const struct session *s, const struct report_names *names,
-			 const struct report_cfg *cfg, struct report_output *out, struct account *a, struct err *err)
+			 const struct report_cfg *cfg, FILE *out, struct account *a, struct err *err)
 {
 	struct compare *c = s->sink.sets[s->sink.ended].compare;
 	struct rows *explained = compare_explained(c);
-	struct report_pair pair = { session_samples(s), compare_rows(c), explained, &a->reused };
+	struct report_pair pair = { session_samples(s), compare_rows(c), explained };
 	enum report_agreement agreement;
 	int rc;
 
@@ -83,11 +83,11 @@ int agreement_of_samples(struct agreement *g, const struct session *s, const str
 	}
 	rc = report_both(out, &pair, names, cfg, &agreement, err);
 	rows_free(explained);
-	if (!rc) {
-		explain(c, a, agreement);
-		g->differ |= agreement == REPORTS_DIFFERENT || a->compared.different;
-	}
-	return rc;
+	if (rc)
+		return rc;
+	explain(c, a, agreement);
+	g->differ |= agreement == REPORTS_DIFFERENT || a->compared.different;
+	return agreement == REPORTS_DIFFERENT;
 }
 
 /* The rows as printed: each backend has its own frames below the scheduler. NULL: no memory. */

@@ -18,12 +18,12 @@ struct agreement {
 };
 
 /**
- * agreement_of_samples() - compare the samples of the report that ended, print differences with their reasons, and
- * write the report.
- * @out: NULL: only compare
+ * agreement_of_samples() - compare the samples of the report that ended, and print differences with their reasons.
+ * @out: for a diff, if the reports differ in a way that is not explained; NULL: write none
+ * Return: 1: they differ so; 0; -errno, described.
  */
 int agreement_of_samples(struct agreement *g, const struct session *s, const struct report_names *names,
-			 const struct report_cfg *cfg, struct report_output *out, struct account *a, struct err *err);
+			 const struct report_cfg *cfg, FILE *out, struct account *a, struct err *err);
 
 /**
  * agreement_of_intervals() - compare the intervals of the report that ended, and store the result in @a.

@@ -236,10 +236,12 @@ static int write_rows(struct reports *r, const struct report_names *names, struc
 	int rc;
 
 	if (session_compares_samples(s)) {
-		rc = agreement_of_samples(&r->agreement, s, names, &r->options->report, off_cpu ? NULL : &r->report, a,
-					  err);
-		if (rc || !off_cpu)
+		rc = agreement_of_samples(&r->agreement, s, names, &r->options->report, off_cpu ? NULL : r->out->stream,
+					  a, err);
+		if (rc < 0)
 			return written(r, rc, err);
+		if (rc && !off_cpu)
+			return 0;
 	}
 	rc = agree_on_unit(r, off_cpu ? UNIT_USEC : UNIT_SAMPLES,
 			   session_is_live(s) ? "this run" : s->request.input.path, err);
@@ -501,7 +503,8 @@ static int check_options(const struct reports *r, const struct infile *in, struc
 
 	for (i = 0; i < ARRAY_SIZE(options) && !r->before; i++)
 		if (options[i].given)
-			return err_set(err, -EINVAL, "%s needs the %s of each sample, and the report '%s' does not have it",
+			return err_set(err, -EINVAL,
+				       "%s needs the %s of each sample, and the report '%s' does not have it",
 				       options[i].name, options[i].needs, infile_name(in));
 	return 0;
 }

@@ -43,16 +43,9 @@ static int write_diff(FILE *out, const struct text *program, const struct text *
 	return rows < 0 ? (int)rows : 0;
 }
 
-int report_both(struct report_output *out, const struct report_pair *rows, const struct report_names *names,
+int report_both(FILE *out, const struct report_pair *rows, const struct report_names *names,
 		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err)
 {
-	const struct report_part agreed = {
-		.rows = rows->program,
-		.names = names,
-		.reused = rows->reused,
-		.weight = 1,
-		.from_schedule = cfg->from_schedule,
-	};
 	struct text program = { 0 }, ring = { 0 };
 	struct report_cfg in_samples = *cfg;
 	int rc;
@@ -71,9 +64,7 @@ int report_both(struct report_output *out, const struct report_pair *rows, const
 	}
 	if (!rc && !same_text(&program, &ring)) {
 		*agreement = REPORTS_DIFFERENT;
-		rc = out ? write_diff(out->out, &program, &ring, cfg, err) : 0;
-	} else if (!rc && out) {
-		rc = report_rows(out, &agreed, 1, cfg, err);
+		rc = out ? write_diff(out, &program, &ring, cfg, err) : 0;
 	}
 	free(program.bytes);
 	free(ring.bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --backend=both: write one report if the two backends agree, otherwise a diff. */
+/* --backend=both: compare the reports of the two backends. */
 #ifndef CORE_REPORT_BOTH_H
 #define CORE_REPORT_BOTH_H
 
@@ -16,16 +16,16 @@ struct report_pair {
 	const struct rows *program;   /* as the bpf backend has them */
 	const struct rows *ring;      /* as perfring has them */
 	const struct rows *explained; /* the same rows, after the explained differences were corrected */
-	uint64_t *reused;             /* as of struct report_part, where they agree */
 };
 
 /**
- * report_both() - write the rows to @out if they agree; otherwise a unified diff of the two, cut if it is long. With
- * @out NULL, write nothing. Values are numbers of samples: cfg.unit is ignored.
+ * report_both() - compare the two reports; if they differ, write a unified diff, cut if it is long. Values are numbers
+ * of samples: cfg.unit is ignored.
+ * @out: NULL: write nothing
  * @agreement: out
  * Return: as report_rows(). Both reports are in memory meanwhile.
  */
-int report_both(struct report_output *out, const struct report_pair *rows, const struct report_names *names,
+int report_both(FILE *out, const struct report_pair *rows, const struct report_names *names,
 		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err);
 
 #endif
