@@ -20,9 +20,15 @@ uint64_t mapped_file_hash(const void *key)
 	return hash_bytes(file->path, strlen(file->path), file->ino);
 }
 
+/* The names of files whose path the kernel could not write to a record (perf_event_mmap_event(), kernel/events/core.c). */
+static bool has_lost_path(const struct mapped_file *file)
+{
+	return !strcmp(file->path, "//toolong") || !strcmp(file->path, "//enomem");
+}
+
 bool mapped_file_is_memory(const struct mapped_file *file)
 {
-	return file->path[0] != '/' || file->path[1] == '/';
+	return (file->path[0] != '/' || file->path[1] == '/') && !has_lost_path(file);
 }
 
 bool mapped_file_has_path(const struct mapped_file *file)
@@ -33,13 +39,13 @@ bool mapped_file_has_path(const struct mapped_file *file)
 	for (i = 0; i < sizeof(without) / sizeof(*without); i++)
 		if (!strncmp(file->path, without[i], strlen(without[i])))
 			return false;
-	return !mapped_file_is_memory(file);
+	return !mapped_file_is_memory(file) && !has_lost_path(file);
 }
 
 /* "//anon", "[anon:name]", "/anon_hugepage" and others. A memfd may be an ELF file, with names of its own. */
 bool mapped_file_may_be_copy(const struct mapped_file *file)
 {
-	return !mapped_file_has_path(file) && strncmp(file->path, "/memfd:", 7) != 0 &&
+	return !mapped_file_has_path(file) && !has_lost_path(file) && strncmp(file->path, "/memfd:", 7) != 0 &&
 	       (file->path[0] == '/' || !strncmp(file->path, "[anon", 5));
 }
 

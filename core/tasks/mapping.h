@@ -37,7 +37,7 @@ uint64_t mapped_file_hash(const void *key);
 bool mapped_file_is_memory(const struct mapped_file *file);
 /**
  * mapped_file_has_path() - true if its path may lead to it. False for memory, also of memfd_create(2), shmget(2) and
- * MAP_HUGETLB, and for a device.
+ * MAP_HUGETLB, for a device, and for a file whose path is too long for a record.
  */
 bool mapped_file_has_path(const struct mapped_file *file);
 /** mapped_file_may_be_copy() - true if it is memory that may have a copy of a file's code. See copied_code.h. */
