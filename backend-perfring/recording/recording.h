@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside the backend that reads recordings: its state, and its parts. recording.c reads records, admit.c decodes them and
- * decides which count, origin.c tells which host and boot they are of.
+ * Inside the backend that reads recordings: its state, and its parts. recording.c reads records; admit.c decodes them,
+ * decides which are applied, and notes what they tell of the recording; origin.c tells which host and boot it is of,
+ * and the build ids of its files.
  */
 #ifndef PERFRING_RECORDING_H
 #define PERFRING_RECORDING_H
@@ -24,7 +25,7 @@ struct source {
 };
 
 /**
- * recording_admit() - decode @in->bytes, a copy of @record, to @in->record, and count it.
+ * recording_admit() - decode @in->bytes, a copy of @record, to @in->record; count it if it is a sample.
  * Return: 1: apply it; 0: do not; -ENOMEM.
  */
 int recording_admit(struct source *b, const struct perf_event_header *record, struct incoming *in);
@@ -36,11 +37,10 @@ int recording_admit(struct source *b, const struct perf_event_header *record, st
 enum recorded_boot recording_boot(const struct source *b);
 
 /**
- * recording_ended() - when the last sample was taken, in seconds of the wall clock. The clock of the samples counts from
- * the boot, and the file was last written when perf record ended. Only if both agree, the recording is certainly of this
- * boot. They do not agree if a recording of an earlier boot was copied since the host was booted again, or if the host
- * was suspended since the recording.
- * Return: 0: not proved.
+ * recording_ended() - when the last sample was taken, in seconds of the wall clock. The clock of the samples counts
+ * from the boot, and the file was last written when perf record ended. Only if both agree, the recording is certainly
+ * of this boot. They do not agree if a recording of an earlier boot was copied since the host was booted again, or if
+ * the host was suspended since the recording. Return: 0: not proved.
  */
 int64_t recording_ended(const struct source *b);
 

@@ -488,8 +488,8 @@ static int print_rows_read(struct reports *r, const struct infile *in, const str
 	return rc || r->more ? rc : print_read(r, in, about, err);
 }
 
-/* A report has added up the samples: what each of them had besides its stack and task is gone. */
-static int check_options(const struct reports *r, const struct infile *in, struct err *err)
+/* A report has added up the samples: the CPU and the event of each are gone. */
+static int check_sample_options(const struct reports *r, const struct infile *in, struct err *err)
 {
 	const struct options *o = r->options;
 	const struct {
@@ -501,7 +501,9 @@ static int check_options(const struct reports *r, const struct infile *in, struc
 	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(options) && !r->before; i++)
+	if (r->before)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(options); i++)
 		if (options[i].given)
 			return err_set(err, -EINVAL,
 				       "%s needs the %s of each sample, and the report '%s' does not have it",
@@ -515,7 +517,7 @@ int reports_read(struct reports *r, struct infile *in, struct err *err)
 	struct read_about about = { 0 };
 	int rc;
 
-	rc = check_options(r, in, err);
+	rc = check_sample_options(r, in, err);
 	if (!rc)
 		rc = make_body(r, err);
 	if (!rc)

@@ -126,8 +126,8 @@ static bool has_or_admin(const struct rights *r, int cap)
 }
 
 /*
- * @caps: the missing capabilities; @setcap: all that the program's file needs, because setcap(8) replaces those that it
- * has.
+ * @caps: the missing capabilities; @setcap: those that the program's file needs for this use, because setcap(8)
+ * replaces all that it has.
  */
 struct grant {
 	const char *caps, *setcap;

@@ -7,7 +7,7 @@
 
 /** struct cpu_wait - from when on the waiting of the main thread is measured. */
 struct cpu_wait {
-	const char *what; /* as in cpu_wait_begin() */
+	const char *what;             /* as in cpu_wait_begin() */
 	uint64_t began_ns, waited_ns; /* waited_ns: from the start of the thread until then */
 	bool known;                   /* false: this kernel does not count it */
 };

@@ -7,9 +7,12 @@ static const struct {
 	const char *before, *after; /* schedstat; NULL: there is no such file */
 	double seconds;             /* from one to the other */
 	const char *why;            /* NULL: it did not starve */
+	const char *what;           /* NULL: the report */
 } rows[] = {
 	{ "60 0 3\n", "60000000 14200000000 312\n", 15,
 	  "the report took 15.0 s, of which this process waited 14.2 s for a CPU" },
+	{ "60 0 3\n", "60000000 14200000000 312\n", 15,
+	  "the start took 15.0 s, of which this process waited 14.2 s for a CPU", "the start" },
 	/* what it waited before does not count */
 	{ "60 180000000000 3\n", "60000000 182000000000 312\n", 6, NULL },
 	{ "60 180000000000 3\n", "60000000 183000000000 312\n", 6,
@@ -39,7 +42,7 @@ START_TEST(test_cpu_wait)
 	struct cpu_wait w;
 
 	write_schedstat(top, rows[_i].before);
-	cpu_wait_begin(&h, &w, "the report");
+	cpu_wait_begin(&h, &w, rows[_i].what ? rows[_i].what : "the report");
 	write_schedstat(top, rows[_i].after);
 	ck_assert_int_eq(cpu_wait_is_long(&h, &w, w.began_ns + (uint64_t)(rows[_i].seconds * NSEC_PER_SEC), &why),
 			 rows[_i].why != NULL);
