@@ -139,9 +139,12 @@ static const struct grant program_bpf = { "CAP_BPF", "cap_bpf,cap_perfmon" };
 static const struct grant program_perfmon = { "CAP_PERFMON", "cap_bpf,cap_perfmon" };
 static const struct grant grant_admin = { "CAP_SYS_ADMIN", "cap_sys_admin" };
 
+/* A file that has CAP_BPF should keep it. */
 static const struct grant *perfmon(const struct rights *r)
 {
-	return r->fine ? &grant_perfmon : &grant_admin;
+	if (!r->fine)
+		return &grant_admin;
+	return has(r, CAP_BPF) ? &program_perfmon : &grant_perfmon;
 }
 
 static void say_grant(const struct rights *r, const struct grant *g, const char *or_else, struct cause *out)

@@ -20,7 +20,7 @@ uint64_t mapped_file_hash(const void *key)
 	return hash_bytes(file->path, strlen(file->path), file->ino);
 }
 
-/* The names of files whose path the kernel could not write to a record (perf_event_mmap_event(), kernel/events/core.c). */
+/* The kernel writes these if it cannot write the path of a file to a record (perf_event_mmap_event()). */
 static bool has_lost_path(const struct mapped_file *file)
 {
 	return !strcmp(file->path, "//toolong") || !strcmp(file->path, "//enomem");
