@@ -43,6 +43,8 @@
  *   arch_fstat()          calls fstat(2), whatever libc does for fstat(3); returns 0 or -errno
  *   ARCH_ADD_IS_BARRIER   true: in a BPF program, an atomic addition whose result is unused is a full memory barrier.
  *                         The kernel promises that only if the result is used, which needs 5.12.
+ *   arch_map_vdso32()     maps the vDSO of 32-bit processes into this process, which has unmapped its own; returns 0 or
+ *                         -errno
  *
  * EM_*, R_* and AUDIT_ARCH_* come from <elf.h> and <linux/audit.h>, which the files that use them include.
  *

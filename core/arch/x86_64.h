@@ -4,11 +4,14 @@
 #define CORE_ARCH_X86_64_H
 
 #include <asm/perf_regs.h>
+#include <asm/prctl.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 /* ---- registers: psABI 3.6.2. rip has no number: we use that of the return address, which is rip of the caller */
 
@@ -299,5 +302,11 @@ static inline int arch_fstat(int fd, void *st)
  * all loads and stores (Intel SDM, volume 3: "Loads and Stores Are Not Reordered with Locked Instructions").
  */
 #define ARCH_ADD_IS_BARRIER true
+
+/* do_arch_prctl_64() (arch/x86/kernel/process_64.c), with CONFIG_CHECKPOINT_RESTORE, since 4.9. It returns the size. */
+static inline int arch_map_vdso32(void)
+{
+	return syscall(SYS_arch_prctl, ARCH_MAP_VDSO_32, 0x10000000UL) < 0 ? -errno : 0;
+}
 
 #endif

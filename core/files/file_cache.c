@@ -57,7 +57,7 @@ static int fill(struct cached_file *cf, const struct mapped_file *file)
 	cf->file = *file;
 	cf->file.path = path;
 	cached_file_renew(cf);
-	cf->given_up = mapped_file_is_memory(file) && !vdso_is_file(file);
+	cf->given_up = mapped_file_is_memory(file) && !mapped_file_is_vdso(file);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static int open_recorded_vdso(const struct file_cache *c, const struct cached_fi
 
 static int open_vdso(const struct file_cache *c, struct cached_file *cf, struct elf_file *f)
 {
-	int rc = vdso_is_ours(c->cfg, &cf->file) ? vdso_open(f) : open_recorded_vdso(c, cf, f);
+	int rc = vdso_is_ours(c->cfg, &cf->file) ? vdso_open_mapped(&cf->file, f) : open_recorded_vdso(c, cf, f);
 
 	if (!rc)
 		cf->vdso_size = f->bytes.size;
@@ -175,7 +175,7 @@ int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, str
 	cf->foreign = false;
 	if (twin)
 		*twin = NULL;
-	if (vdso_is_file(&cf->file))
+	if (mapped_file_is_vdso(&cf->file))
 		return open_vdso(c, cf, f);
 	if (signals_overdue())
 		return -ECANCELED;
@@ -218,8 +218,5 @@ void cached_file_renew(struct cached_file *cf)
 
 bool cached_file_serves(const struct cached_file *cf, const struct mapping *m)
 {
-	if (!cf->vdso_size)
-		return true;
-	/* The vDSO of a 32-bit process is below 4 GiB. */
-	return m->end - m->start == cf->vdso_size && (sizeof(long) != 8 || m->start > UINT32_MAX);
+	return !cf->vdso_size || m->end - m->start == cf->vdso_size;
 }

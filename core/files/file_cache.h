@@ -6,8 +6,8 @@
  *
  * A file is looked for in the root of a process that has it mapped. That process may have exited already, so a few
  * processes are tried, each once. The cache gives up on anything that is not a file we can read; for a recording, whose
- * processes cannot be tried, also on a file that is not found at once. "[vdso]" is our own vDSO if the process has the
- * same one; else, for a recording, the copy that perf has kept.
+ * processes cannot be tried, also on a file that is not found at once. A vDSO is the one
+ * of the running kernel if the process has the same; else, for a recording, the copy that perf has kept.
  *
  * One file may have many names: hard links, and mounts. Each name has an entry, because only the name that a process
  * has mapped can be opened there. The entries of one file share the data made from it, see file_cache_open().
@@ -126,7 +126,7 @@ void file_cache_tried(struct file_cache *c, struct cached_file *cf, int rc);
 /** cached_file_renew() - start over with @cf, which was opened once or should be: any process may be tried again. */
 void cached_file_renew(struct cached_file *cf);
 
-/** cached_file_serves() - true if @m maps the file that was opened for @cf. A 32-bit process has another vDSO. */
+/** cached_file_serves() - true if @m maps the file that was opened for @cf, and not a vDSO of another size. */
 bool cached_file_serves(const struct cached_file *cf, const struct mapping *m);
 
 #endif

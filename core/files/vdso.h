@@ -9,9 +9,6 @@ struct elf_file;
 struct mapped_file;
 struct mapped_files_cfg;
 
-/** vdso_is_file() - true if @file is the vDSO of a process. */
-bool vdso_is_file(const struct mapped_file *file);
-
 /**
  * vdso_open() - our own vDSO, copied. The kernel maps one image into all processes of a kind, so other processes have
  * the same.
@@ -21,10 +18,17 @@ bool vdso_is_file(const struct mapped_file *file);
 int vdso_open(struct elf_file *f);
 
 /**
- * vdso_is_ours() - true if the "[vdso]" of a process, @file, is our own image.
- * Without a recording it is, because the running kernel made both. In a recording its build id decides; if that is
- * unknown, whether the recorded kernel is the running one, see recorded_kernel_runs(). A 32-bit process has another
- * image: see cached_file_serves().
+ * vdso_open_mapped() - a copy of the image that the running kernel maps into processes as @file: our own vDSO, or for
+ * VDSO32 the one of 32-bit processes. A worker process asks the kernel for that one: no sampled process, which could
+ * write to its own copy, is trusted.
+ * Return: as vdso_open(); for VDSO32: -ENOEXEC: the kernel does not give it; or as worker_call().
+ */
+int vdso_open_mapped(const struct mapped_file *file, struct elf_file *f);
+
+/**
+ * vdso_is_ours() - true if the vDSO of a process, @file, is an image of the running kernel: see vdso_open_mapped().
+ * Without a recording it is. In a recording its build id decides; if that is unknown, whether the recorded kernel is
+ * the running one, see recorded_kernel_runs().
  */
 bool vdso_is_ours(const struct mapped_files_cfg *cfg, const struct mapped_file *file);
 

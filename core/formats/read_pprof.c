@@ -122,9 +122,7 @@ static int set_main_comm(struct pprof_reader *p)
 /* Names in brackets of mappings in processes; all other such names belong to the kernel. */
 static bool is_user_memory(const char *file)
 {
-	static const char *const names[] = {
-		"[vdso]", "[vvar", "[vsyscall]", "[heap]", "[stack", "[anon", "[uprobes]"
-	};
+	static const char *const names[] = { "[vdso", "[vvar", "[vsyscall]", "[heap]", "[stack", "[anon", "[uprobes]" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)

@@ -85,7 +85,7 @@ static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
 
 	if (filter->nr && !filter->by_tid && !ids_has(filter->ids, filter->nr, pid))
 		return false;
-	if (!mapped_file_has_path(m->file) && strcmp(m->file->path, "[vdso]"))
+	if (!mapped_file_has_path(m->file) && !mapped_file_is_vdso(m->file))
 		keep_names(s, pid);
 	return open_files_keep(s->files.open_files, pids, tasks_lineage(s->sink.tasks, pid, pids, ARRAY_SIZE(pids)), m);
 }

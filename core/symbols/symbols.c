@@ -13,7 +13,6 @@
 #include "core/files/elf.h"
 #include "core/files/file_cache.h"
 #include "core/files/mapped_files.h"
-#include "core/files/vdso.h"
 #include "core/symbols/demangler.h"
 #include "core/symbols/jitdumps.h"
 #include "core/symbols/kernel_names.h"
@@ -504,7 +503,8 @@ static bool add_names(struct symbols *s, struct symbol_file *f, pid_t pid)
 static bool is_anonymous(const struct mapped_file *file)
 {
 	if (mapped_file_is_memory(file))
-		return !vdso_is_file(file) && !mapped_file_is_uprobes(file) && strcmp(file->path, "[vsyscall]") != 0;
+		return !mapped_file_is_vdso(file) && !mapped_file_is_uprobes(file) &&
+		       strcmp(file->path, "[vsyscall]") != 0;
 	return begins(file->path, "/dev/zero") || begins(file->path, "/anon_hugepage");
 }
 
@@ -513,7 +513,7 @@ static bool may_be_made(const struct symbol_file *f, const struct mapped_file *f
 {
 	bool no_program = f && (f->no_elf || f->in.missing);
 
-	return !vdso_is_file(file) && (no_program || !mapped_file_has_path(file));
+	return !mapped_file_is_vdso(file) && (no_program || !mapped_file_has_path(file));
 }
 
 /* "[vdso]", "//anon" and "anon_inode:[x]" stay as they are. */

@@ -31,6 +31,11 @@ bool mapped_file_is_memory(const struct mapped_file *file)
 	return (file->path[0] != '/' || file->path[1] == '/') && !has_lost_path(file);
 }
 
+bool mapped_file_is_vdso(const struct mapped_file *file)
+{
+	return file->path[0] == '[' && (!strcmp(file->path, "[vdso]") || !strcmp(file->path, VDSO32));
+}
+
 bool mapped_file_has_path(const struct mapped_file *file)
 {
 	static const char *const without[] = { "/memfd:", "/dev/", "/anon_hugepage", "/SYSV" };
@@ -75,7 +80,7 @@ static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
 
 static bool is_made(const struct mapped_file *file)
 {
-	return mapped_file_is_memory(file) && strcmp(file->path, "[vdso]") != 0;
+	return mapped_file_is_memory(file) && !mapped_file_is_vdso(file);
 }
 
 bool mapping_alike(const struct mapping *a, const struct mapping *b)
@@ -88,5 +93,5 @@ bool mapping_alike(const struct mapping *a, const struct mapping *b)
 /* Before 4.x, the page offset of the vDSO was its address; it is mapped from its first byte on. */
 uint64_t mapping_offset(const struct mapping *m, uint64_t addr)
 {
-	return addr - m->start + (strcmp(m->file->path, "[vdso]") ? m->pgoff : 0);
+	return addr - m->start + (mapped_file_is_vdso(m->file) ? 0 : m->pgoff);
 }

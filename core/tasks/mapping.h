@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define VDSO32 "[vdso32]" /* perf's name for it, too */
+
 #define BUILD_ID_MAX 20 /* bytes of a SHA-1, the longest id that linkers make themselves and that the kernel reads */
 
 /**
  * struct mapped_file - a file that some process has mapped, as the kernel named it.
  * @path:  as seen from the process's own root, or "[vdso]", "//anon", ...; never NULL; without " (deleted)" if @ino is
- *         known
+ *         known. For the vDSO of a 32-bit process VDSO32, see tasks_mmap().
  * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 if unknown (plain MMAP records)
  * @build_id:      from MMAP2 records that have it instead of these; zero from its size on
  * @build_id_size: its bytes, at most BUILD_ID_MAX; 0: unknown
@@ -35,6 +37,8 @@ bool mapped_file_equal(const void *have, const void *key);
 uint64_t mapped_file_hash(const void *key);
 /** mapped_file_is_memory() - true if it is no file, and never was: "[vdso]", "//anon", "anon_inode:[x]". */
 bool mapped_file_is_memory(const struct mapped_file *file);
+/** mapped_file_is_vdso() - true for the code that the kernel maps into each process, also a 32-bit one. */
+bool mapped_file_is_vdso(const struct mapped_file *file);
 /**
  * mapped_file_has_path() - true if its path may lead to it. False for memory, also of memfd_create(2), shmget(2) and
  * MAP_HUGETLB, for a device, and for a file whose path is too long for a record.

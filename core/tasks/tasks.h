@@ -85,7 +85,10 @@ int tasks_refresh(struct tasks *t, pid_t pid, pid_t tid, const char *comm);
 int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid, bool exec);
 /** tasks_exit() - the thread has ended; the process too if it was its leader. It is not read from /proc any more. */
 int tasks_exit(struct tasks *t, pid_t pid, pid_t tid);
-/** tasks_mmap() - @pid mapped @m executable, which replaces older mappings there. @m->file is copied. */
+/**
+ * tasks_mmap() - @pid mapped @m executable, which replaces older mappings there. @m->file is copied. The kernel calls
+ * each vDSO "[vdso]": below 4 GiB it is that of a 32-bit process, and is called VDSO32.
+ */
 int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m);
 
 /** tasks_namespaces() - the thread is in the mount namespace of inode number @mntns now. */

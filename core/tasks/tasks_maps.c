@@ -141,20 +141,29 @@ static int map_into(struct tasks *t, struct process *p, const struct mapping *m,
 	return rc || rest.start >= rest.end ? rc : map_file(t, p, &rest);
 }
 
+static const char *name_at(const char *path, uint64_t start)
+{
+	return start <= UINT32_MAX && !strcmp(path, "[vdso]") ? VDSO32 : path;
+}
+
 int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 {
 	struct process *p = processes_get(&t->processes, pid), *other;
 	struct thread *leader = threads_find(&t->threads, pid);
 	const char *comm = leader && leader->named ? leader->comm : "";
+	struct mapped_file file = *m->file;
+	struct mapping what = *m;
 	const struct mapping *shown;
 	size_t i = 0;
 	int rc;
 
+	file.path = name_at(file.path, m->start);
+	what.file = &file;
 	if (!p || (!process_newest(p) && process_add_image(&t->processes, p, comm, NULL)))
 		return -ENOMEM;
-	rc = map_into(t, p, m, NULL);
+	rc = map_into(t, p, &what, NULL);
 	while (!rc && p->memory && (other = processes_sharing(&t->processes, p, &i)))
-		rc = process_newest(other) ? map_into(t, other, m, NULL) : 0;
+		rc = process_newest(other) ? map_into(t, other, &what, NULL) : 0;
 	shown = rc ? NULL : maps_find(process_newest(p)->maps, m->start);
 	if (shown)
 		tell_mapped(t, pid, shown);
@@ -245,7 +254,8 @@ static int learn_near(struct learner *l, const struct mapping *m, bool exec)
 
 static int learn_map(void *ctx, const struct proc_map *m)
 {
-	const struct mapped_file file = { .path = *m->path ? m->path : "//anon", m->maj, m->min, m->ino };
+	const char *path = *m->path ? name_at(m->path, m->start) : "//anon";
+	const struct mapped_file file = { path, m->maj, m->min, m->ino };
 	const struct mapping map = { m->start, m->end, m->pgoff, &file };
 	struct learner *l = ctx;
 

@@ -2,6 +2,7 @@
 #include "core/files/build_ids.h"
 #include "core/files/mapped_files.h"
 #include "core/files/recorded.h"
+#include "core/files/vdso.h"
 #include "core/host/host.h"
 #include "core/symbols/perf_maps.h"
 #include "core/symbols/symbols.h"
@@ -694,12 +695,12 @@ static int own_vdso(void *ctx, const struct proc_map *m)
 /* True if clock_gettime is in the vDSO that begins at @start. */
 static bool has_clock(uint64_t start, uint64_t len)
 {
-	const char *found;
+	const char *found, *module = start > UINT32_MAX ? " [[vdso]]" : " [[vdso32]]";
 	uint64_t at;
 
 	for (at = 0; at < len; at++) {
 		found = lookup(PID, start + at, false);
-		ck_assert_ptr_nonnull(strstr(found, " [[vdso]]"));
+		ck_assert_ptr_nonnull(strstr(found, module));
 		if (!strncmp(found, "clock_gettime+0x0 ", 18) || !strncmp(found, "__vdso_clock_gettime+0x0 ", 25) ||
 		    !strncmp(found, "__kernel_clock_gettime+0x0 ", 27))
 			return true;
@@ -720,11 +721,27 @@ START_TEST(test_vdso)
 	ck_assert_int_eq(has_clock(BASE, len), have);
 	map_at(PID, BASE, len, BASE, "[vdso]", 0);
 	ck_assert_int_eq(has_clock(BASE, len), have);
-	/* not our vDSO: another size, or that of a 32-bit process */
+	/* another size: not our vDSO */
 	map_at(PID, 2 * BASE, 2 * len, 0, "[vdso]", 0);
 	ck_assert(!has_clock(2 * BASE, 2 * len));
-	map_at(PID, 0xf7f00000, len, 0, "[vdso]", 0);
-	ck_assert(!has_clock(0xf7f00000, len));
+}
+END_TEST
+
+/* Below 4 GiB: a 32-bit process. Kernels before 4.9, and valgrind, do not give its vDSO. */
+START_TEST(test_vdso32)
+{
+	static const struct mapped_file file = { .path = VDSO32 };
+	const uint64_t start = 0xf7f00000;
+	struct elf_file f = { 0 };
+	bool have = !vdso_open_mapped(&file, &f);
+	uint64_t len = have ? f.bytes.size : 0x2000;
+
+	if (have)
+		elf_file_release(&f);
+	map_at(PID, start, len, 0, "[vdso]", 0);
+	ck_assert_int_eq(has_clock(start, len), have);
+	map_at(PID, start + (1 << 20), 2 * len, 0, "[vdso]", 0);
+	ck_assert(!has_clock(start + (1 << 20), 2 * len));
 }
 END_TEST
 
@@ -1559,6 +1576,7 @@ int main(void)
 	tcase_add_test(tc, test_strangers);
 	tcase_add_test(tc, test_links);
 	tcase_add_test(tc, test_vdso);
+	tcase_add_test(tc, test_vdso32);
 	tcase_add_loop_test(tc, test_kernel, 0, ARRAY_SIZE(kernel_addresses));
 	tcase_add_loop_test(tc, test_hidden, 0, ARRAY_SIZE(hidden));
 	tcase_add_loop_test(tc, test_recorded_file, 0, ARRAY_SIZE(recorded_files));

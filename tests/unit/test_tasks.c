@@ -1253,7 +1253,7 @@ START_TEST(test_learn)
 	check_map(30, "old", 0x2000, "/bin/code");
 	check_map(30, "old", 0x3000, NULL);
 	check_map(30, "old", 0x4000, "//anon"); /* named as in MMAP records */
-	check_map(30, "old", 0x5000, "[vdso]");
+	check_map(30, "old", 0x5000, VDSO32);   /* below 4 GiB */
 
 	/* once */
 	put("30/maps", "1000-6000 r-xp 0 08:01 7 /late\n");
