@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code that both counters share: a BPF object with the maps of bpf/shared.h, and two sets of counts. User space
- * reads one set while the program fills the other. The program that fits the run is loaded, and dispatch() if it is
- * used; the other programs are not.
+ * The code that both counters share, bpf.c for samples and offcpu.c for intervals: a BPF object with the maps of
+ * bpf/shared.h, and two sets of counts. User space reads one set while the program fills the other. Of the programs in
+ * the object, only the one that fits the run is loaded, and the program dispatch() if the run needs it to call that
+ * one.
  */
 #ifndef BACKEND_BPF_OBJECT_H
 #define BACKEND_BPF_OBJECT_H
@@ -46,7 +47,7 @@ struct counter {
 	int cpus;                    /* CPUs that this kernel can have: values in an entry of a per-CPU map */
 	unsigned int depth;          /* addresses in an entry of a stack map */
 	uint64_t *frames[2];         /* a buffer for one such entry each: kernel, user */
-	bool here;                   /* not in the initial PID namespace, but in @pidns; ids are those of @pidns */
+	bool here; /* this process is not in the initial PID namespace, but in @pidns: all ids are of @pidns */
 	struct pidns pidns;
 	struct bpf_config config;
 	struct stats stats[2]; /* for each set, when its interval has ended */
@@ -109,9 +110,10 @@ int object_set(struct counter *c, uint32_t set);
 /** object_change_set() - the same, and wait until no run can use the previous set. Return: 0; -errno; -ETIMEDOUT. */
 int object_change_set(struct counter *c, uint32_t set);
 
-/** object_watch_first() - let the program report each process when it has its first sample on a CPU that is online now. */
+/** object_watch_first() - let the program report each process when it has its first sample on a CPU that is online now.
+ */
 void object_watch_first(struct counter *c);
-extern const struct first_ops object_first; /* begins with it */
+extern const struct first_ops object_first; /* calls object_watch_first() */
 
 /** object_notes() - send the notes of a CPU to the event @fd; -1: to no event. Return: 0 or -errno, described. */
 int object_notes(struct counter *c, int cpu, int fd, struct err *err);

@@ -31,34 +31,35 @@ struct applied_ring {
 		unsigned int set; /* in this set */
 		uint64_t ns;      /* at this time */
 		pid_t next;       /* the thread that comes */
-		pid_t gone;       /* the last thread with an EXIT record here, or that came here after its record */
-		pid_t unnamed;    /* the last thread that was preempted here while no longer in the pid tables */
+		pid_t gone;       /* the last thread whose EXIT record came here, or that came to this CPU after that */
+		pid_t unnamed;    /* the last thread that was preempted here after the kernel had removed its pid */
 		pid_t left;       /* the thread that leaves, if the switch has a sample; else 0 */
 	} at_switch;              /* the current switch: its note, its sample, and the records of the two threads */
 	struct {
 		uint32_t id;    /* the thread that is on this CPU by sched:sched_switch; 0: not known, or idle */
 		uint64_t since; /* when it came */
 	} stay;
-	uint64_t since; /* when its event was opened, if after the start: throttling of an older event is over */
+	uint64_t since; /* when its event was opened, if the run had begun: throttling from before ended with the old
+			   event */
 };
 
 /** struct sample_lead - facts about a record that it does not contain. */
 struct sample_lead {
 	struct sample_note note; /* if there was no note, only @note.set is valid */
 	bool noted;              /* there was a note */
-	enum event_kind kind;    /* of its event; not used for other records than samples */
+	enum event_kind kind;    /* of its event */
 };
 
 /**
  * struct applier - state of applying records.
  * @rings: one entry for each ring
  * @exits: of all CPUs
- * @stats: of the whole backend, for each of sink.sets: of reading and of applying
+ * @stats: of the whole backend, one for each of sink.sets: reading counts there, and applying
  * @set:   of @stats, for records other than samples
  * @unwinding: of user stacks; NULL: use the kernel's callchains
- * @switching: of off-CPU intervals; NULL: samples are counted
+ * @switching: of off-CPU intervals; NULL: these are not counted
  * @deferred: samples that wait for their user stacks; NULL: none waits, and these stacks are missing
- * @kernel_code: tells the idle task from tasks outside our pid namespace; NULL: there are none
+ * @kernel_code: tells the idle task from tasks outside our pid namespace; NULL: no such tasks can be sampled
  */
 struct applier {
 	const struct source_env *env;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The addresses where the stacks of threads begin, so that we keep less of each copy: nothing reads above the outermost
- * frame. In the first thread these are the arguments, the environment, and the up to 8 KiB by which Linux moves its
- * stack; in others their thread-local variables. They are most of the copy if the stack is shallow.
+ * frame. Above it are, in the first thread, the arguments, the environment, and the up to 8 KiB by which Linux moves
+ * the stack; in other threads, thread-local variables. All this is most of the copy if the stack is shallow.
  *
  * One thread adds roots, any number of threads look them up. A root may be outdated: the thread has called exec, or
- * another one has its number. So it is used only for a stack that has the same words there. It may also be the root of
- * another stack: a program may run a coroutine on a part of main()'s frame. If that root is found first, copies become
- * too short for the stacks of functions that main() calls. When the first of these is walked, roots of that thread are
- * not used any more.
+ * another thread has its number. So it is used only for a stack that has the same words there. It may also be the root
+ * of another stack: a program may run a coroutine on memory within main()'s frame. If the coroutine's root is found
+ * first, copies of main()'s own stack end there, below main(). The first walk that needs more notices this, and from
+ * then on no root is used for that thread.
  */
 #ifndef PERFRING_STACK_ROOTS_H
 #define PERFRING_STACK_ROOTS_H
@@ -23,7 +23,7 @@
 struct stack_roots {
 	struct stack_root {
 		uint64_t sp, words; /* a hash of the thread's number and of the words there */
-		bool doubtful;      /* only for the thread that adds roots: add none here */
+		bool doubtful;      /* add no root here; only the thread that adds roots reads this */
 	} at[STACK_ROOTS];
 };
 
@@ -33,7 +33,10 @@ void stack_roots_note(struct stack_roots *roots, const struct record *r, uint64_
 /** stack_roots_doubt() - the walk of sample @r wanted to read behind the copy. Call from the same thread. */
 void stack_roots_doubt(struct stack_roots *roots, const struct record *r);
 
-/** stack_roots_needed() - how many bytes of sample @r's copy are frames, as far as we know. Call from any thread. */
+/**
+ * stack_roots_needed() - how many bytes of sample @r's copy to keep: up to its root and the words that identify it; all
+ * if its root is not known. Call from any thread.
+ */
 uint64_t stack_roots_needed(const struct stack_roots *roots, const struct record *r);
 
 #endif

@@ -17,8 +17,8 @@ int file_without_name(const char *folder);
  * file_in_memory() - make a new file that is not in the file system, for reading and writing.
  * @name: shown in /proc
  *
- * memfd_create(2) exists since 3.17. Before, it is a file without a name in /dev/shm, or else in /tmp; before 3.11, one
- * that has a name there for a moment.
+ * memfd_create(2) exists since 3.17. Before, it is a file without a name in /dev/shm, or else in /tmp. Without
+ * O_TMPFILE, which needs 3.11 and the support of the file system, it has a name there for a moment.
  *
  * Return: a close-on-exec descriptor, or -errno.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Differences between kernels in perf_event_open(2). Versions: perf_event_open(2), CHANGES, and kernel history. */
+/* Differences between kernels in perf_event_open(2). Versions: the history of include/uapi/linux/perf_event.h. */
 #include "compat/perf_open.h"
 
 #include "core/base/err.h"
@@ -34,7 +34,7 @@ static void drop_max_stack(struct perf_event_attr *a)
 
 static void drop_context_switch(struct perf_event_attr *a)
 {
-	a->context_switch = 0; /* a tracepoint shows which thread comes next */
+	a->context_switch = 0; /* the tracepoint shows which thread comes next; a run that cannot use it fails */
 }
 
 static void drop_clockid(struct perf_event_attr *a)
@@ -107,12 +107,12 @@ int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 	int fd = call_cloexec(&tried, pid, cpu);
 	size_t i;
 
+	/* The kernel checks attributes first: any other error than EINVAL means that it knows them all. */
 	for (i = 0; i < ARRAY_SIZE(optional) && fd == -EINVAL; i++) {
 		optional[i](&fewer);
 		tried = fewer;
 		fd = call_cloexec(&tried, pid, cpu);
 	}
-	/* The kernel checks attributes first: any other error than EINVAL means that it knows them all. */
 	if (fd >= 0)
 		*attr = tried;
 	return fd;

@@ -20,7 +20,7 @@ struct extent {
 /** extent_left() - bytes from @addr to the end; 0: @addr is not in it. */
 uint64_t extent_left(const struct extent *e, uint64_t addr);
 
-/** extent_from() - @out: the rest of @e, whose bytes are in a file, from @addr on. False: nothing. */
+/** extent_from() - @out: the rest of @e, which is in a file, from @addr on. False: @addr is not in it. */
 bool extent_from(const struct extent *e, uint64_t addr, struct extent *out);
 
 /** extent_read() - copy @len bytes. Return: 0; -EFAULT: not all are in it; as file_bytes_read_kept(). */

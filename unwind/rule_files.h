@@ -39,8 +39,8 @@ void rule_files_clear(struct rule_files *f);
 void rule_files_renew(struct rule_files *f);
 
 /**
- * rule_files_round() - files may have been written since the last call. If another process uses a file, its time of
- * change is compared, once until the next call. rule_files_renew() does this, too.
+ * rule_files_round() - files may have been written since the last call. At the next use of a file by another process
+ * than before, its time of change is compared, but once only until the next call. rule_files_renew() does this, too.
  */
 void rule_files_round(struct rule_files *f);
 

@@ -37,7 +37,7 @@ static int read_head(const struct records *rs, uint64_t at, struct cfi_record *o
 	return !rc && out->size > left ? -EBADMSG : rc;
 }
 
-/* Read the rest of a record whose head was read. The file may have changed since: @rec is parsed from these bytes. */
+/* Read a whole record whose head was read. The file may have changed since: @rec is parsed again, from these bytes. */
 static int read_rest(const struct records *rs, uint64_t at, uint8_t *to, struct cfi_record *rec)
 {
 	uint64_t size = rec->size;

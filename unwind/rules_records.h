@@ -27,7 +27,7 @@ struct record_start {
  * @record: the FDE that was read last
  * @cie: the one that was read last, from @cie_bytes; records have few different ones
  * @index: @nr_index entries in the order of their @start
- * @index_rc: result of making the index, once it was tried: @indexed
+ * @indexed: making the index was tried, with result @index_rc
  */
 struct records {
 	enum cfi_section section;
@@ -53,23 +53,24 @@ size_t records_memory(const struct records *rs);
 /**
  * records_fde() - the FDE at @at, and its CIE in @rs->cie, borrowed until the next record is read.
  * @size: out: bytes of the record
- * Return: 0; as records_row().
+ * Return: 0; errors as records_row().
  */
 int records_fde(struct records *rs, uint64_t at, struct cfi_fde *out, uint64_t *size);
 
 /**
  * records_row() - the row for @addr in the FDE at @at.
- * Return: 1 and *@row; 0: it is not for @addr; -EBADMSG, -ENOTSUP: see cfi.h, or there is no FDE at @at; -ENOMEM; as
- * extent_read().
+ * Return: 1 and *@row; 0: it is not for @addr; -EBADMSG: see cfi.h, also if there is no FDE at @at; -ENOTSUP: see
+ * cfi.h; -ENOMEM; as extent_read().
  */
 int records_row(struct records *rs, uint64_t at, uint64_t addr, struct cfi_row *row);
 
 /**
  * records_function() - the beginning of the function of the FDE at @at.
  *
- * Signal handlers return to a trampoline. Its rules begin one byte before it, so that unwinders find them at its address
- * minus one, as after a call: for that byte, @start is @addr + 1. The trampoline ends with a system call. During this
- * call, the kernel reports the address behind the trampoline: this address belongs to the trampoline, too.
+ * Signal handlers return to a trampoline. Its FDE begins one byte before it, because unwinders look up a return address
+ * minus one. So for such an FDE *@start is its start plus one, also if @addr is that byte. The trampoline ends with a
+ * system call. During this call, the kernel reports the address behind the trampoline: this address belongs to the
+ * trampoline, too.
  *
  * Return: 1 and *@start; 0: the FDE is not for @addr; others as records_row().
  */
@@ -77,7 +78,7 @@ int records_function(struct records *rs, uint64_t at, uint64_t addr, uint64_t *s
 
 /**
  * records_search() - the last FDE that begins at or before @addr. The first call makes the index.
- * Return: 1 and *@at; 0: there is none; -ENOMEM or as extent_read(): no index could be made, then and now.
+ * Return: 1 and *@at; 0: there is none; -ENOMEM or as extent_read(): the first call could not make the index.
  *
  * The index ends at a record that is so damaged that the next one cannot be found. It leaves out other damaged or
  * unknown records.
@@ -85,7 +86,8 @@ int records_function(struct records *rs, uint64_t at, uint64_t addr, uint64_t *s
 int records_search(struct records *rs, uint64_t addr, uint64_t *at);
 
 /**
- * records_scan() - the row for @addr in the first FDE that has one. For few records: makes no index.
+ * records_scan() - the row for @addr in the first FDE that has one. For few records: it makes no index, and gives up
+ * after RECORDS_SCAN_MAX records.
  * Return: as records_row().
  */
 int records_scan(struct records *rs, uint64_t addr, struct cfi_row *row);

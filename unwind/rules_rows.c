@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-/* From 13 KiB to 208 KiB: most files of a process are seen once or twice, its program and libc in every sample. */
+/*
+ * 64 slots at first, 14 KiB, and at most 1024: most files of a process are seen once or twice, but its program and libc
+ * in every sample.
+ */
 #define BITS_MIN  6
 #define BITS_MAX  10
 #define BITS_STEP 2

@@ -41,9 +41,9 @@ int window_record(const struct window *w, const unsigned char **record, size_t *
 	return 1;
 }
 
-static int window_init(struct window *w, size_t env)
+static int window_init(struct window *w, size_t cap)
 {
-	*w = (struct window){ .bytes = malloc(env), .env = env };
+	*w = (struct window){ .bytes = malloc(cap), .cap = cap };
 	return w->bytes ? 0 : -ENOMEM;
 }
 
@@ -56,7 +56,7 @@ static size_t window_compact(struct window *w)
 		w->at -= w->held;
 		w->held = 0;
 	}
-	return w->env - w->end;
+	return w->cap - w->end;
 }
 
 /* read(2), or pread(2) from @offset of a file. */
@@ -278,7 +278,7 @@ static int inflater_start(struct inflater *i)
 /* Do one step: afterwards either all input is used, or the window is full. */
 static int inflater_step(struct inflater *i)
 {
-	ZSTD_outBuffer out = { i->window.bytes, i->window.env, i->window.end };
+	ZSTD_outBuffer out = { i->window.bytes, i->window.cap, i->window.end };
 	ZSTD_inBuffer in = { i->in, i->in_size, i->in_at };
 	size_t rc = ZSTD_decompressStream(i->context, &out, &in);
 	bool moved = out.pos != i->window.end || in.pos != i->in_at;

@@ -16,8 +16,8 @@
 
 /** struct window - a buffer that is read from the front while bytes are added at the end. */
 struct window {
-	unsigned char *bytes;      /* env of them, aligned to 8 */
-	size_t env, held, at, end; /* [at, end) are still to be read, [held, at) was returned last */
+	unsigned char *bytes;      /* room for @cap, aligned to 8 */
+	size_t cap, held, at, end; /* [at, end) are still to be read, [held, at) was given last */
 };
 
 static inline size_t window_nr(const struct window *w)
@@ -33,7 +33,8 @@ static inline void window_take(struct window *w, size_t nr)
 }
 
 /**
- * window_give() - return the record at the front, of @size bytes. It can be searched until the next one is returned.
+ * window_give() - take the record at the front, of @size bytes, but keep its bytes until the next one is taken: if it
+ * turns out to be damaged, the search for the next record begins within it.
  */
 static inline void window_give(struct window *w, size_t size)
 {
@@ -100,9 +101,8 @@ int source_skip(struct source *s, uint64_t len);
 int source_keep(struct source *s, uint64_t size);
 
 /**
- * source_read_at() - read @len bytes from @offset. In a stream they must be within the kept bytes, or further on: then
- * everything before them is gone.
- * Return: 0; -ENODATA: they are not there; -errno.
+ * source_read_at() - read @len bytes from @offset. In a stream they must be within the kept bytes, or not read yet:
+ * then everything before them, except the kept bytes, is gone. Return: 0; -ENODATA: they are not there; -errno.
  */
 int source_read_at(struct source *s, uint64_t offset, void *buf, size_t len);
 
@@ -122,13 +122,13 @@ struct inflater {
 /** inflater_supported() - true if this was built with zstd. */
 bool inflater_supported(void);
 
-/** inflater_feed() - the next piece, after the one before is used up. @in must stay valid until it is used up, too. */
+/** inflater_feed() - the next piece, after the one before is used up. @in must stay valid until it is used up. */
 void inflater_feed(struct inflater *i, const void *in, size_t size);
 
 /**
  * inflater_fill() - add bytes to the window, as source_fill().
- * Return: 1; 0: needs the next piece; -EBADMSG: damaged, there will be no more; -ENOMEM; -ENOTSUP: built without
- * zstd.
+ * Return: 1; 0: needs the next piece, or the window is full; -EBADMSG: damaged, there will be no more; -ENOMEM;
+ * -ENOTSUP: built without zstd.
  */
 int inflater_fill(struct inflater *i);
 void inflater_release(struct inflater *i);

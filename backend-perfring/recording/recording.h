@@ -31,16 +31,17 @@ struct source {
 int recording_admit(struct source *b, const struct perf_event_header *record, struct incoming *in);
 
 /**
- * recording_boot() - tell whether it was recorded since this host was booted. A recording does not name the boot. It is
- * of this boot if it is of this host and kernel, was written since the host was booted, and has no times after now.
+ * recording_boot() - tell whether it was recorded since this host was booted. A recording does not name the boot. It
+ * counts as of this boot if it is of this host and kernel, was written since the host was booted, and has no times
+ * after now.
  */
 enum recorded_boot recording_boot(const struct source *b);
 
 /**
  * recording_ended() - when the last sample was taken, in seconds of the wall clock. The clock of the samples counts
- * from the boot, and the file was last written when perf record ended. Only if both agree, the recording is certainly
- * of this boot. They do not agree if a recording of an earlier boot was copied since the host was booted again, or if
- * the host was suspended since the recording. Return: 0: not proved.
+ * from the boot, and the file was last written when perf record ended. Only if these two times agree, the recording is
+ * proved to be of this boot. They do not agree if a recording of an earlier boot was copied since the host was booted
+ * again, or if the host was suspended since the recording. Return: 0: not proved.
  */
 int64_t recording_ended(const struct source *b);
 

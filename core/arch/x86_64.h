@@ -38,8 +38,8 @@ static const uint8_t arch_perf_regs[ARCH_NR_REGS] = {
 };
 
 /*
- * psABI 3.2.1. If the task is in the kernel, perf_get_regs_user() (arch/x86/kernel/perf_regs.c) reports -1 as each of
- * them: until 5.10 always, later in an NMI. Before 4.19 it reports -1 as rbp, too.
+ * psABI 3.2.1. If the task is in the kernel, perf_get_regs_user() (arch/x86/kernel/perf_regs.c) reports -1 as rbx
+ * and r12 to r15: until 5.10 always, later in an NMI. Before 4.19 it reports -1 as rbp, too.
  */
 #define ARCH_PERF_SAVED                                                                                                \
 	(1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_R12 | 1ULL << PERF_REG_X86_R13 | 1ULL << PERF_REG_X86_R14 |    \
@@ -61,7 +61,8 @@ static const struct arch_code arch_codes[] = {
 	/* mov $__NR_rt_sigreturn,%rax; syscall: in C libraries without rules for it */
 	{ ARCH_CODE_SIGNAL, 0, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
 	{ ARCH_CODE_SIGNAL, 7, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
-	/* in the system call: it never returns to the address behind it, so rules end there */
+	/* within rt_sigreturn, which does not return to the address behind syscall: the rules end before that address
+	 */
 	{ ARCH_CODE_SIGNAL, 9, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
 	/* PLT (psABI 5.2; only GNU ld makes rules for it): push the index; jump to its beginning */
 	{ 8, 5, 6, { 0x68, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xe9 } },
@@ -74,7 +75,7 @@ static const struct arch_code arch_codes[] = {
 	/* jump through the GOT */
 	{ 0, 0, 3, { 0xf2, 0xff, 0x25 } },
 	{ 0, 0, 2, { 0xff, 0x25 } },
-	/* endbr64: the first instruction behind an indirect call, in a PLT or in _init of crti.o */
+	/* endbr64: the first instruction of the target of an indirect call, in a PLT or in _init of crti.o */
 	{ 0, 0, 4, { 0xf3, 0x0f, 0x1e, 0xfa } },
 	/* _init goes on with sub $8,%rsp */
 	{ 0, 4, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08 } },
@@ -95,7 +96,10 @@ static const struct arch_code arch_codes[] = {
 	{ ARCH_CODE_CLONE, 9, 10, { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, ARCH_CODE_ANY, 0x74, ARCH_CODE_ANY, 0xc3 } },
 };
 
-/* An address has 48 bits, with five page table levels 57; half of them are the kernel's (arch/x86/x86_64/mm.rst). */
+/*
+ * Addresses have 48 bits, with five page table levels 57, and the upper half of them is the kernel's
+ * (arch/x86/x86_64/mm.rst): user addresses are below 2^56.
+ */
 #define ARCH_USER_BITS 57
 
 /* ---- code */
@@ -111,7 +115,7 @@ static inline bool arch_is_indirect_call(const uint8_t *code, size_t len)
 	if (code[0] != 0xff || (code[1] >> 3 & 7) != 2)
 		return false;
 	if (mod != 3 && rm == 4) {
-		/* A SIB byte, treated as if its base were a register: one without base has 4 bytes more. */
+		/* A SIB byte. It is not decoded: it may have a register as base, or 4 bytes instead. */
 		size += 1 + (!mod && len == 7 ? 4 : 0);
 	}
 	if (mod == 1)
@@ -153,8 +157,8 @@ static inline bool arch_call_decode(const uint8_t *code, uint64_t addr, uint64_t
 
 /*
  * True if the @len bytes at @code, at address @addr, are [endbr64] [mov number, %r11d] [bnd] jmp *slot(%rip). If not,
- * it is the first entry of .plt, or one whose second half is in .plt.sec. @size: out: up to the next entry, in any
- * case.
+ * it is the first entry of .plt, or one whose second half is in .plt.sec. @size: out,
+ * in any case: how far the next entry can be; 8, which divides all sizes, if the size is not known.
  */
 static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64_t addr, uint32_t *size, uint64_t *slot)
 {
@@ -191,8 +195,8 @@ static inline bool arch_is_move(const uint8_t *code, const uint8_t *op)
 }
 
 /*
- * True if this instruction changes rsp by something other than a push or sub: add, and, lea, or mov to rsp, or sub of a
- * register.
+ * True if this instruction may change rsp by an unknown number: arithmetic with an immediate (the caller knows sub),
+ * lea or mov to rsp, or sub of a register.
  */
 static inline bool arch_moves_sp(const uint8_t *code)
 {
@@ -212,7 +216,8 @@ static inline bool arch_moves_sp(const uint8_t *code)
  * when it calls another function? [endbr64] push %rbp; mov %rsp,%rbp; then pushes, moves between registers and a
  * sub $size,%rsp, for which compilers also write add $-128,%rsp. At a call rsp must be a multiple of 16 (psABI 3.2.2),
  * and rbp is one.
- * Return: 2: *@size is known; 1: another instruction came before a sub, and more may follow; 0: nothing is known
+ * Return: 2: *@size is known; 1: no sub came before another instruction or the end, so the frame may be larger; 0:
+ * nothing is known
  */
 static inline int arch_prologue_decode(const uint8_t *code, size_t len, uint64_t *size)
 {
@@ -263,8 +268,9 @@ static inline int arch_prologue_decode(const uint8_t *code, size_t len, uint64_t
  * function of a callchain; @interrupted: it is the only function, and was interrupted.
  *
  * - system_call_fastpath, sysret_careful, auditsys, sysret_audit, before 4.1: a system call that is not traced. The rsp
- *   of the user is in a variable of the CPU. rbx, rbp and r12 to r15 have no room: the entry code calls the rest of the
- *   kernel, and the return address takes the place of rbx or rbp. RHEL 7 (3.10.0-1160) saves these six, but not rsp.
+ *   of the user is in a variable of the CPU. rbx, rbp and r12 to r15 are not saved, and struct pt_regs is not complete:
+ *   the return address of the next call of the entry code is where rbx or rbp would be. RHEL 7 (3.10.0-1160) saves
+ * these six, but not rsp.
  * - retint_careful, before 4.1: user code is preempted. The call takes the place of rbx and rbp in the same way; rsp is
  *   right.
  * - entry_SYSCALL_64_fastpath, until the fast path was removed (4.15, 4.14.18, 4.9.81): rsp is saved, the six are not.
@@ -283,7 +289,7 @@ static inline unsigned int arch_entry_stale(const char *name, bool interrupted)
 	return 0;
 }
 
-/* Such a call pushes its return address where these registers would be, if they are not saved. perf's numbers. */
+/* The calls named at arch_entry_stale() push their return addresses where these would be. perf's numbers. */
 #define ARCH_PERF_PUSHED (1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_BP)
 
 /* x32 uses the same: only its system calls have other numbers. */
@@ -298,8 +304,9 @@ static inline int arch_fstat(int fd, void *st)
 }
 
 /*
- * The JIT (arch/x86/net/bpf_jit_comp.c) and the interpreter both use an instruction with the prefix LOCK, which orders
- * all loads and stores (Intel SDM, volume 3: "Loads and Stores Are Not Reordered with Locked Instructions").
+ * For such an addition, BPF's JIT (arch/x86/net/bpf_jit_comp.c) and its interpreter both use an instruction with the
+ * prefix LOCK, which orders all loads and stores (Intel SDM, volume 3: "Loads and Stores Are Not Reordered with Locked
+ * Instructions").
  */
 #define ARCH_ADD_IS_BARRIER true
 

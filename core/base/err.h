@@ -43,7 +43,7 @@ int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((form
 /** err_sys() - as err_set(), and append ": " and the text of -@code. */
 int err_sys(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/** err_remedy() - set what to change, if no cause_of_...() does. */
+/** err_remedy() - set what to change, for a failure that no function of core/host/causes.h explains. */
 void err_remedy(struct err *err, const char *remedy);
 
 /** descriptors_ran_out() - true if @rc means that this process or the host has no descriptor left. */

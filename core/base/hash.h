@@ -2,8 +2,8 @@
 /*
  * An index from hashes to positions in an array that the caller owns.
  *
- * Every table of the core (stacks, rows, names, threads, files) is an array of entries that is found by contents.
- * This is the one hash table they share: open addressing, linear probing, growing by doubling; it stores only the
+ * Every table of the core (stacks, rows, names, threads, files) is an array whose entries are found by their contents.
+ * All of them use this hash table: open addressing, linear probing, growing by doubling; it stores only the
  * entry's hash and its position, never the entry. Not thread safe.
  */
 #ifndef CORE_BASE_HASH_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The facts about a run that forms print beside its rows. */
+/* The facts about a run that output formats print beside its rows. */
 #ifndef CORE_CLI_ABOUT_H
 #define CORE_CLI_ABOUT_H
 
@@ -18,8 +18,8 @@ struct about_texts {
 };
 
 /**
- * about_run() - the facts that are known when the report of @s begins, which was made with @o. Return: 0; -ENOMEM,
- * described. Both outs are valid then, too.
+ * about_run() - the facts that are known when the first report of @s, a session with the options @o, begins. Return: 0;
+ * -ENOMEM, described. Both outs are valid then, too.
  */
 int about_run(const struct options *o, const struct session *s, struct about_texts *texts, struct report_about *out,
 	      struct err *err);

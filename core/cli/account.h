@@ -25,16 +25,17 @@ struct account {
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), session_files_hung() */
 	uint64_t kernel_code_reused;           /* see symbols_kernel_reused() */
 	struct compare_counts compared;
-	uint64_t unseen; /* intervals off the CPU that the ring's side may lack, in all added reports */
+	uint64_t unseen; /* intervals off the CPU that the reader of the rings may lack, in all added reports */
 	uint64_t rows_compared, rows_different, missed, unsampled, apart_ns; /* from compared_intervals, for --stats */
 };
 
 /** account_take() - take the numbers of the interval that ended. Call it before session_close(). */
 void account_take(const struct session *s, struct account *a);
-/** account_compared() - note the result of comparing the rows of intervals, with --backend=both. */
+/** account_compared() - note the result of comparing the rows of intervals off the CPU, with --backend=both. */
 void account_compared(struct account *a, const struct compared_intervals *c);
 /**
- * account_lost() - with --backend=both, the most intervals that the ring's side may lack because of known losses.
+ * account_lost() - with --backend=both, the most intervals off the CPU that the reader of the rings may lack because of
+ * known losses.
  * @total, @a: of the earlier reports, and of this one
  */
 struct intervals_lost account_lost(const struct account *total, const struct account *a);
@@ -42,8 +43,8 @@ struct intervals_lost account_lost(const struct account *total, const struct acc
 void account_add(struct account *to, const struct account *more);
 
 /**
- * account_not_compared() - samples that the program counted but no ring returned. The ring returned samples without a
- * note.
+ * account_not_compared() - samples that the program counted but no ring returned; without those that came back
+ * without a note (compared.unpaired).
  */
 uint64_t account_not_compared(const struct account *a);
 

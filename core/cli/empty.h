@@ -11,7 +11,7 @@
 /** empty_is() - true if a run has nothing to report. @total: of all its reports */
 bool empty_is(const struct account *total);
 
-/** empty_explain() - if empty_is(): print "profile: 0 samples: " and the reason, in one line. */
+/** empty_explain() - call it if empty_is(): print that there are no samples or intervals, and why, if that is known. */
 void empty_explain(FILE *out, const struct options *o, const struct session *s, const struct account *total);
 
 #endif

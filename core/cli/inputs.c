@@ -21,7 +21,7 @@ static char *kept_kallsyms(const struct options *o, const char *path)
 	return NULL;
 }
 
-/* A recording has a session of its own, with the options of all. */
+/* A recording has a session of its own, with a copy of the options of the run. */
 static int read_recording(struct reports *r, struct infile *in, const char *path, recording_fn recording,
 			  struct err *err)
 {
@@ -34,7 +34,7 @@ static int read_recording(struct reports *r, struct infile *in, const char *path
 			       infile_name(in));
 	o.groups.cgroup = NULL;
 	rc = infile_plain_path(in, &o.input_copy, err);
-	/* The same program had another pid then. */
+	/* In the earlier run that we compare with, the same program had another pid. */
 	if (r->before)
 		o.nr_pids = 0;
 	o.input = path;

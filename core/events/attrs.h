@@ -9,14 +9,15 @@
 void attrs_choose(struct events *ev);
 
 /**
- * attrs_no_kernel_chain() - true if the kernel may leave its part out of callchains. False if stacks are unwound and
- * the kernel's part shows which user registers are right: see arch_entry_stale().
+ * attrs_no_kernel_chain() - true if the kernel may leave its part out of callchains, because the report does not show
+ * it. False also if stacks are unwound and the kernel's part shows which user registers are right: see
+ * arch_entry_stale() in core/arch/.
  */
 bool attrs_no_kernel_chain(const struct request *r);
 
 /**
- * attrs_fill() - fill in the attributes of the events that have a ring. They include task and mapping records unless
- * those have rings of their own.
+ * attrs_fill() - fill in the attributes of the leading events (events.leads). They record tasks and mappings, too,
+ * unless these have rings of their own.
  */
 void attrs_fill(struct events *ev);
 
@@ -25,7 +26,7 @@ void attrs_fill(struct events *ev);
  * those of samples.
  */
 void attrs_fill_switches(struct events *ev);
-/** attrs_fill_notes() - fill in the attributes of the notes @about samples or switches, also after those. */
+/** attrs_fill_notes() - the same for the notes @about samples or switches. Call it after attrs_fill(), too. */
 void attrs_fill_notes(struct events *ev, enum event_kind about);
 
 #endif

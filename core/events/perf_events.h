@@ -14,7 +14,7 @@ enum event_kind {
 	EVENT_SAMPLES,
 	EVENT_SWITCHES,
 	MEASURED_NR,
-	EVENT_NOTES = MEASURED_NR, /* of a BPF program about samples: EVENT_NOTES + the kind that they are about */
+	EVENT_NOTES = MEASURED_NR, /* of a BPF program: the notes about events of kind K have kind EVENT_NOTES + K */
 	EVENT_SWITCH_NOTES,
 	EVENT_SIDE_BAND, /* records of tasks and mappings, in rings of their own */
 	EVENT_KINDS
@@ -34,7 +34,8 @@ struct joined_event {
  * struct side_band - the events that record tasks and mappings on one CPU, with a ring of their own.
  *
  * @fd is an event of PERF_COUNT_SW_DUMMY, which never fires; -1: there is none. @more are the other events that write
- * to the ring of @fd: those of the threads that are followed, or of the only threads that are wanted.
+ * to the ring of @fd: one for each thread that is followed, or, if @fd does not record the whole CPU, for each thread
+ * that is wanted (events.side_of_targets).
  */
 struct side_band {
 	int fd;
@@ -47,7 +48,7 @@ struct side_band {
 };
 
 /**
- * struct event_place - one perf event on one CPU that this host may have; @fd is -1 while the CPU is offline. If
+ * struct event_place - a possible CPU of this host, and its perf event; @fd is -1 while the CPU is offline. If
  * threads are followed, @fd is the event of one of them on this CPU, and @more has those of the others. If the run has
  * samples and switches, @more has the switch events, too.
  */
@@ -64,11 +65,11 @@ struct event_place {
 	size_t ring_bytes; /* of its ring; set by the reader */
 	struct side_band side;
 
-	/* CLOCK_MONOTONIC of the last look at the event's enabled time, and that time. */
+	/* When we last read the event's enabled time (CLOCK_MONOTONIC), and the enabled time then. */
 	uint64_t looked_at, looked_ns;
 	unsigned int stands; /* looks in a row that found it not advanced: the CPU may have gone and come back */
 	uint64_t stands_ns;  /* the enabled time that they found; this and the next two count only if @stands */
-	uint64_t stands_at;  /* until when the event was alive */
+	uint64_t stands_at;  /* when the enabled time still advanced, as far as we know */
 	uint64_t again_at;   /* when to look again */
 	bool due;            /* the CPU was online: samples are due since @due_from */
 	uint64_t due_from;
@@ -114,16 +115,17 @@ struct events {
 
 	/*
 	 * The attributes that the kernel accepted. They are the same for all events of a kind, so one decoder serves
-	 * all rings. The ids in records that are not samples are the same for all kinds.
+	 * all rings. The fields behind records that are not samples (sample_id_all) are laid out alike for all kinds.
 	 */
 	struct perf_event_attr attrs[EVENT_KINDS];
 	/* Tasks and mappings have rings of their own. False: the leading events record them, and @attrs are the same */
 	bool apart;
-	bool no_room_apart;   /* locked memory was not enough for that */
-	bool hurry;           /* a counter has begun to use a proof: reading soon avoids copies; or a process had its first sample: it may exit soon */
-	bool lost_sight;      /* a target has lost its events: see side_band_tell_of_all(); set by the reader */
-	bool side_of_all;     /* side_band_tell_of_all() was called */
-	bool side_of_targets; /* mappings are recorded for the wanted threads only */
+	bool no_room_apart; /* locked memory was not enough for that */
+	/* Read soon: a process had its first sample, and may exit; or a counter has begun to count proved stacks */
+	bool hurry;
+	bool lost_sight;            /* a target has lost its events: see side_band_tell_of_all(); set by the reader */
+	bool side_of_all;           /* side_band_tell_of_all() was called */
+	bool side_of_targets;       /* mappings are recorded for the wanted threads only */
 	struct event_place *places; /* one for each possible CPU, the same for the whole run */
 	size_t nr_places;
 	size_t nr_cpus; /* the most that sampled at once; kept after events_close() */
@@ -143,13 +145,14 @@ struct events {
 	int held_fd; /* see events_hold(); 0: none */
 
 	/* For the interval that ended: */
-	uint64_t due_ns;     /* sum over the sampling CPUs of the time since they came online */
+	uint64_t
+		due_ns; /* sum over the sampling CPUs of the time since the interval began, or since they came online */
 	uint64_t offline_ns; /* the part of it while they were offline */
 };
 
 /**
- * events_attr() - the attributes of the events that have a ring. All events that share it have the same clock and
- * format of read(2); those that measure also have the same sides and stack copies.
+ * events_attr() - the attributes of the events that have a ring. All events that write to one ring have the same clock
+ * and format of read(2); those that measure also exclude the same code (kernel or user), and copy stacks alike.
  */
 static inline const struct perf_event_attr *events_attr(const struct events *ev)
 {

@@ -20,7 +20,7 @@ int place_tell(const struct event_place *e, unsigned long request);
 /** place_enable() - enable these events and the side-band events, and note the time. */
 int place_enable(struct event_place *e, struct err *err);
 
-/** place_look() - note that the event of @e has been enabled for @enabled_ns now. */
+/** place_look() - note that until now, the event of @e has been enabled for @enabled_ns in all. */
 void place_look(struct event_place *e, uint64_t enabled_ns);
 
 #endif

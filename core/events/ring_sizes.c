@@ -7,10 +7,10 @@
 #define SAMPLES_MIN (64UL << 10)
 #define SAMPLES_MAX (16UL << 20)
 
-/* A process that starts causes some dozens of records of about 100 bytes: a few thousand processes per second. */
+/* A process that starts causes some dozens of records of about 100 bytes: room for 170 starts between two readings. */
 #define SIDE_WANTED (512UL << 10)
 #define SIDE_MIN    (64UL << 10)
-/* side-band rings get at most one part in so many of all memory for rings, unless this is less than the least */
+/* side-band rings get at most one part in so many of the memory for all rings, but at least SIDE_MIN each */
 #define SIDE_SHARE 4
 
 /* if locked memory is limited: one part in so many of the memory for samples goes to tasks and mappings */
@@ -40,7 +40,7 @@ struct ring_sizes ring_sizes_wanted(const struct ring_needs *n)
 {
 	uint64_t rate = n->rate ? n->rate : UNKNOWN_RATE;
 
-	/* This cannot overflow: a rate is at most 10^9 / 10 us. */
+	/* This cannot overflow: a rate is at most 10^9 per second. */
 	return (struct ring_sizes){
 		.samples = power_of_two(ring_most_of(rate * n->record), SAMPLES_MIN, SAMPLES_MAX),
 		.side = n->apart ? SIDE_WANTED : 0,

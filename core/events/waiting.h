@@ -14,12 +14,12 @@ struct waiting {
 	const struct events *ev;
 	struct pollfd *fds;
 	size_t nr;
-	uint64_t began; /* set by the caller */
+	uint64_t began; /* when the caller called waiting_begin(); for the caller only */
 };
 
 /**
- * waiting_begin() - prepare for the events as they are now. Call it again when they have changed. Return: 0; -ENOMEM,
- * described.
+ * waiting_begin() - prepare for the events as they are now. When they have changed, call waiting_end(), and this again.
+ * Return: 0; -ENOMEM, described.
  */
 int waiting_begin(struct waiting *w, const struct events *ev, struct err *err);
 void waiting_end(struct waiting *w);

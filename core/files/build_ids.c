@@ -51,21 +51,20 @@ void build_id_hex(const struct build_id *id, char hex[2 * BUILD_ID_MAX + 1])
 
 bool build_id_parse(struct build_id *id, const char *hex)
 {
+	unsigned char bytes[BUILD_ID_MAX];
 	char byte[3] = "";
 	const char *digits;
 	uint64_t value;
+	size_t nr;
 
-	id->size = 0;
-	for (; hex[0] && hex[1] && id->size < BUILD_ID_MAX; hex += 2) {
+	for (nr = 0; hex[0] && hex[1] && nr < BUILD_ID_MAX; hex += 2) {
 		memcpy(byte, hex, 2);
 		digits = byte;
 		if (parse_digits(&digits, 16, UINT8_MAX, &value) || *digits)
 			break;
-		id->bytes[id->size++] = (unsigned char)value;
+		bytes[nr++] = (unsigned char)value;
 	}
-	if (*hex)
-		id->size = 0;
-	return id->size;
+	return build_id_set(id, bytes, *hex ? 0 : nr);
 }
 
 bool build_id_equal(const struct build_id *a, const struct build_id *b)

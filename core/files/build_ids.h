@@ -24,7 +24,10 @@ struct build_id {
 	unsigned char bytes[BUILD_ID_MAX];
 };
 
-/** build_id_set() - @id of @size bytes at @bytes. False, and *@id unknown: none, more than BUILD_ID_MAX, all zero. */
+/**
+ * build_id_set() - @id of @size bytes at @bytes. False, and *@id unknown: @size is 0 or above BUILD_ID_MAX, or all
+ * bytes are 0.
+ */
 bool build_id_set(struct build_id *id, const void *bytes, size_t size);
 
 /** build_id_hex() - @id in lower-case hex, terminated; "" if it is not known. */
@@ -59,7 +62,7 @@ void build_ids_free(struct build_ids *b);
  * neither id is believed.
  *
  * Return: 0; -EINVAL: no build id (see build_id_set()), or @path is empty or too long for a path; -E2BIG: more than any
- * recording has; -ENOMEM. The table is as it was after a failure.
+ * recording has; -ENOMEM. A failure does not change the table.
  */
 int build_ids_add(struct build_ids *b, const char *path, const void *id, size_t size);
 

@@ -16,8 +16,8 @@
  *  - take @bytes of address space more than it has now (not in sanitized builds, which need it);
  *  - write to a file, or leave a core dump.
  *
- * Return: 0; -errno: the first item does not hold, because the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER) or
- * we do not know this machine; the others hold.
+ * Return: 0; -errno: the first item does not hold, because the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER);
+ * the others hold.
  */
 int confine(uint64_t bytes);
 

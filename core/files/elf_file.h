@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One ELF file, 32 or 64 bits, little endian: its header, segments, sections and build id. elf.h reads names from it,
- * and unwind/rules.h unwind rules.
+ * One ELF file, 32 or 64 bits, little endian: its header, segments, sections and build id. core/files/elf.h reads names
+ * from it, and unwind/rules.h unwind rules.
  *
  * The file may be hostile and may change while it is read: each offset, count and link is checked in our own copy.
  * Not thread safe.
@@ -22,7 +22,8 @@ struct mapping;
 #define ELF_SEGMENTS_MAX 64 /* PT_LOADs kept; linkers make about four, hugepage tools some more */
 
 /**
- * struct elf_segment - a PT_LOAD. Its bytes wrap neither in the file nor in memory.
+ * struct elf_segment - for those in elf_file.segments, the end of the bytes does not overflow, in the file and in
+ * memory; the others are unchecked.
  * @size:   bytes in the file
  * @memory: bytes in memory
  */
@@ -74,14 +75,15 @@ void elf_file_release(struct elf_file *f);
 bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr);
 
 /**
- * elf_file_loaded() - where the file has the byte that is loaded at its own address @addr.
+ * elf_file_loaded() - the offset in the file of the byte whose address by the program headers is @addr.
  * @left: out: bytes from there to the end of its segment, or of the file
  * Return: false: no segment has it.
  */
 bool elf_file_loaded(const struct elf_file *f, uint64_t addr, uint64_t *offset, uint64_t *left);
 
 /**
- * elf_file_address_mapped() - the same for a separate debug file, for address @at of @m, a mapping of the program.
+ * elf_file_address_mapped() - as elf_file_address(), for address @at of @m, a mapping of the program, if @f is its
+ * separate debug file.
  *
  * objcopy(1) moves the segments of a debug file whose bytes it leaves out, so their place in the program is unknown.
  * But if there is one executable segment, we know it in two cases: @m maps exactly that segment, or @m begins with it
@@ -89,7 +91,7 @@ bool elf_file_loaded(const struct elf_file *f, uint64_t addr, uint64_t *offset, 
  */
 bool elf_file_address_mapped(const struct elf_file *f, const struct mapping *m, uint64_t at, uint64_t *addr);
 
-/** elf_section_readable() - true if its bytes, if it has any, are in the file and not compressed. */
+/** elf_section_readable() - true if its offset and size are within the file, and it is not compressed. */
 bool elf_section_readable(const struct elf_file *f, const Elf64_Shdr *sh);
 
 /** elf_section_name() - the first @cap - 1 bytes of its name, terminated; "" if it cannot be read. */
@@ -108,7 +110,8 @@ int elf_section_find(struct elf_file *f, const char *name, Elf64_Shdr *out);
 struct elf_table {
 	const struct file_bytes *b;
 	size_t item;
-	uint64_t offset, nr, next, per; /* how many are read at once */
+	uint64_t offset, nr, next;
+	uint64_t per; /* entries that are read at once */
 	uint64_t loaded, nr_loaded;
 	int rc;
 	union {

@@ -16,8 +16,8 @@
 
 /**
  * elf_inflate_section() - inflate the @size bytes at @offset, a section with SHF_COMPRESSED in a file of 64 bits.
- * Return: 0 and the owned *@out, from malloc(3), of *@len bytes, at least one; -ENOTSUP: neither zlib nor zstd, or
- * more than 16 MiB; -EBADMSG: damaged; -ENOMEM; others of file_bytes_read().
+ * Return: 0 and the owned *@out, from malloc(3), of *@len bytes, at least one; -ENOTSUP: neither zlib nor zstd,
+ * more than 16 MiB inflated, or zstd and built without it; -EBADMSG: damaged; -ENOMEM; others of file_bytes_read().
  */
 int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len);
 
@@ -26,13 +26,14 @@ int elf_inflate_gnu(const struct file_bytes *b, uint64_t offset, uint64_t size, 
 
 /**
  * elf_inflate_zstd() - the same for @len bytes in memory, without the header that such a section has: one zstd frame,
- * or several, as mold writes them. They inflate to @size bytes, however many fit into memory.
+ * or several, as mold writes them. They must inflate to exactly @size bytes, of which only memory
+ * limits the number.
  * Return: 0 and the owned *@out; -ENOTSUP: this program was built without zstd; -EBADMSG; -ENOMEM.
  */
 int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out);
 
 /**
- * elf_inflate_xz() - the same for an .xz stream.
+ * elf_inflate_xz() - as elf_inflate_section(), for the @size bytes of an .xz stream at @offset.
  * Return: also -E2BIG: more than 16 MiB, or its contents more than 64 MiB, or 80 MiB of working memory; -EBADMSG: not
  * such a stream, or its end is missing.
  */

@@ -22,7 +22,7 @@ struct elf_strings {
 	uint32_t base, size; /* up to the end of the last terminated string */
 };
 
-/** struct elf_names - all zero is empty; owned: elf_names_release(). */
+/** struct elf_names - all zero is empty; its owner calls elf_names_release(). */
 struct elf_names {
 	struct elf_strings strings[ELF_STRINGS_MAX];
 	unsigned int nr_strings;
@@ -34,8 +34,8 @@ void elf_names_release(struct elf_names *n);
 
 /**
  * elf_names_add() - add the names of section @sh of @f, which is borrowed until elf_names_release().
- * Return: 0 and *@out, as long as @n; -ENOEXEC: not a string table, without a terminated string, or too large; others
- * of file_bytes_read().
+ * Return: 0 and *@out, valid as long as @n; -ENOEXEC: not a string table, without a terminated string, or too large;
+ * others of file_bytes_read().
  */
 int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shdr *sh, struct elf_strings **out);
 
@@ -44,15 +44,16 @@ int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shd
 void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t cap);
 
 /**
- * elf_names_hold() - prepare for @nr calls of elf_names_read(): if it takes fewer bytes, read the tables as a whole.
- * This uses at most 64 MiB, until elf_names_drop(). It cannot fail: other tables are read piece by piece.
+ * elf_names_hold() - prepare for @nr calls of elf_names_read(): read whole tables, if these are fewer bytes than @nr
+ * names. This uses at most 64 MiB, until elf_names_drop(). It cannot fail: a table that has no room is read piece by
+ * piece.
  */
 void elf_names_hold(struct elf_names *n, size_t nr);
 void elf_names_drop(struct elf_names *n);
 
 /**
- * elf_names_find() - the name at @name, its first 64 KiB, until elf_names_release(); once 16 MiB of names were found,
- * its first 255 bytes. NULL: unreadable, or no memory.
+ * elf_names_find() - the name at @name, borrowed until elf_names_release(): at most 64 KiB of it, and once 16 MiB of
+ * names were found, at most 255 bytes. NULL: unreadable, or no memory.
  */
 const char *elf_names_find(struct elf_names *n, uint32_t name);
 

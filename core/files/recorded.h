@@ -18,8 +18,8 @@ enum recorded_boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
 /**
  * struct recorded - facts in a recording about its host. All zero: none.
  * @build_ids:      of the files that were mapped, and of the kernel as BUILD_ID_KERNEL; may be NULL
- * @reference:      "_text" or "_stext": the text after "[kernel.kallsyms]" in the path of the MMAP record of the
- *                  kernel, whose page offset is @reference_addr, the address of that symbol; NULL: it has none
+ * @reference:      "_text" or "_stext": the symbol that the kernel's MMAP record names in its path, behind
+ *                  "[kernel.kallsyms]"; NULL: none. Its address is the page offset of that record, @reference_addr
  * @boot:           BOOT_UNKNOWN when in doubt
  * @ended_s:        with BOOT_SAME: when the last sample was taken, in seconds of this host's wall clock, if that is
  *                  proved; else 0

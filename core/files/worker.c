@@ -25,7 +25,7 @@
 
 #define WORKER_FD 3    /* its end of the socket */
 #define ERRNO_MAX 4095 /* the kernel's */
-#define KILLED_MS 100  /* time for it to end after SIGKILL; a second signal cuts this short */
+#define KILLED_MS 100  /* time for it to end after SIGKILL; a second SIGINT or SIGTERM ends us meanwhile */
 #define LOOK_MS   100  /* time between checks for a signal while waiting for a reply */
 
 struct worker {
@@ -128,7 +128,7 @@ static int receive_message(int sock, struct head *head, struct worker_message *m
 
 /* ---- in the worker */
 
-/* Without /proc: try every number up to the limit. */
+/* Without /proc: try every number up to the limit, at most 65535. */
 static void close_all_above(int last)
 {
 	struct rlimit rl;
@@ -294,8 +294,8 @@ uint64_t worker_cpu_ns(const struct worker *w)
 }
 
 /*
- * The worker's end of the socket closes when the worker ends. It does not end while it sleeps until a file system
- * answers: then do not wait for it. It stays our child, or becomes init's when we exit first.
+ * The worker closes its side of the socket by exiting. It cannot exit while it sleeps until a file system answers: then
+ * do not wait for it. It stays our child, or becomes init's when we exit first.
  */
 void worker_end(struct worker *w)
 {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** enum infile_format - found by the beginning of the file. INFILE_FOLDED: by none of the others. */
+/** enum infile_format - recognized by the beginning of the file. INFILE_FOLDED: everything else. */
 enum infile_format { INFILE_RECORDING, INFILE_PPROF, INFILE_JSON, INFILE_PAGE, INFILE_FOLDED };
 
 /** infile_format_name() - for messages: "a perf.data recording", "a pprof profile" ... */
@@ -42,7 +42,8 @@ const char *infile_name(const struct infile *in);
 ssize_t infile_read(struct infile *in, void *to, size_t len, struct err *err);
 
 /**
- * struct infile_lines - the lines of @in, one after the other. All zeros but @in is valid; see infile_lines_release().
+ * struct infile_lines - the lines of @in, one after the other. Set @in, and leave all else zero; see
+ * infile_lines_release().
  * @line:   the current one, its end replaced by a zero; it may have zeros inside. Borrowed until the next one is read
  * @number: number of that line, from 1
  */

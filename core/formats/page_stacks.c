@@ -12,7 +12,7 @@
 #define BLOCK_STACKS (1 << 16)
 #define BLOCK_FRAMES (1 << 20)
 
-/* @place: see page_data.h */
+/* @place: its position among the followers of its caller, from 1; 0: not written yet. See page_data.h */
 struct follower {
 	struct {
 		uint32_t caller, frame;
@@ -109,7 +109,7 @@ static void put_values(struct page_stacks *s, const struct tree_step *step)
 	}
 }
 
-/* A stack ends at each node that has values; so has each node without children. */
+/* A stack ends at each node that has values. Each node without children has some. */
 static int put_node(const struct tree_step *step, void *ctx)
 {
 	struct page_stacks *s = ctx;
@@ -149,7 +149,7 @@ static int put_step(const struct tree_step *step, void *ctx)
 	return put_node(step, ((struct both *)ctx)->stacks);
 }
 
-/* Find all pairs of frames in @tree, and write how many each frame has. */
+/* Find all pairs of a frame and its caller in @tree, and write how many different frames follow each caller. */
 static int put_followers(struct page_stacks *s, const struct tree *tree)
 {
 	const struct tree_node *nodes = tree->nodes.v;

@@ -21,7 +21,7 @@ extern struct host host_here;
 /** host_here_look() - find out facts that are only known at run time. Call it before all other functions. */
 void host_here_look(void);
 
-/** host_tasks() - the directory that has a directory for each process. It is empty if @proc is foreign. */
+/** host_tasks() - the directory that has a directory for each process; if @proc is foreign a path that has none. */
 const char *host_tasks(const struct host *h);
 
 /** struct cpu_list - CPU numbers, ascending, no duplicates; owned, see cpu_list_release(). */
@@ -93,8 +93,8 @@ ssize_t host_read(const char *top, const char *name, char *buf, size_t size);
 const char *host_field(const char *text, const char *name);
 
 /**
- * host_task_field() - read the value of @name, e.g. "CapEff", from /proc/@task/status, without leading blanks and
- * newline.
+ * host_task_field() - read the value of @name, e.g. "CapEff", from /proc/@task/status, without leading blanks
+ * and without the newline.
  * @task: "self" or an id
  * Return: 0; -ENOENT: there is no such field or task; -EFBIG: it does not fit into @out; -errno.
  */
@@ -105,13 +105,15 @@ uint64_t host_memory_bytes(const struct host *h);
 
 /**
  * host_is_process() - test whether @pid is a process (its tgid is @pid).
- * @tgid: out: the process to which thread @pid belongs; 0: there is no such task, or it is hidden (hidepid)
- * Return: 1: it is; 0: it is not.
+ * @tgid: out: the process to which thread @pid belongs; 0: there is no such task, or it is hidden (hidepid), or @proc
+ *        is foreign
+ * Return: 1: it is; 0: it is not. If @proc is foreign: 1 for each task that exists, also for a thread.
  */
 int host_is_process(const struct host *h, pid_t pid, pid_t *tgid);
 /**
  * host_is_zombie() - true if @id has ended, but its parent has not waited for it. A process is a zombie only if all of
- * its threads have ended. @is_process: not a single thread
+ * its threads have ended. False if @proc is foreign.
+ * @is_process: @id means the whole process; false: only that thread
  */
 bool host_is_zombie(const struct host *h, pid_t id, bool is_process);
 /** host_is_thread() - 1 when a thread @tid exists, else 0. */

@@ -29,7 +29,7 @@ enum report_frame_kind {
  * struct report_frame - texts may come from a profiled process: print them with textbuf_name().
  * @address:  as sampled; for callers, the return address
  * @file_address: the address within the mapped file; 0: not known
- * @offset:   as in struct symbol, like the next fields
+ * @offset:   as in struct symbol; so is @anonymous
  * @function: its address, if there is no @name; valid only if @has_function
  * @name:     demangled; NULL: no symbol
  * @module:   NULL: no known mapping
@@ -47,8 +47,8 @@ struct report_frame {
 };
 
 /**
- * report_frame_address() - the address that forms print: that in the file, which is the same in every process. If it is
- * not known, the sampled address.
+ * report_frame_address() - the address that output formats print: that in the file, which is the same in every process.
+ * If it is not known, the sampled address.
  */
 static inline uint64_t report_frame_address(const struct report_frame *frame)
 {
@@ -68,12 +68,12 @@ static inline uint64_t report_frame_start(const struct report_frame *frame)
 	return frame->name ? frame->file_address - frame->offset : frame->has_function ? frame->function : 0;
 }
 
-/** report_frame_unnamed() - true if @frame has no symbol and is printed as "[file]". */
+/** report_frame_unnamed() - true if @frame has no symbol and is printed as "[file]" or "[file+0xfunction]". */
 bool report_frame_unnamed(const struct report_frame *frame);
 
 /**
  * report_frame_name() - append the name of @frame, safe to print. Without a symbol: "[file+0xfunction]"; "[file]" if no
- * function is known; "[unknown]" if no file is known.
+ * function is known; "[unknown]" if no file is known, or for memory without a file.
  * @semicolon: see textbuf_name()
  */
 void report_frame_name(struct textbuf *b, const struct report_frame *frame, char semicolon);

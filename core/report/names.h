@@ -11,7 +11,7 @@
  * of symbols; everything else must stay until report_rows() returns.
  * @called:   as symbols_user_called(); NULL: not known for any address
  * @inlined:  as symbols_inlined(); NULL: nothing is inlined
- * @frames:   the name frames, which are printed as their names alone; NULL: there are none
+ * @frames:   the names of name frames (core/rows/frame.h), which are printed alone; NULL: there are none
  * @demangle: as symbols_demangle(): results stay until report_rows() returns; NULL: names are printed as they are
  * @tasks:    tasks with their cgroups; NULL: no cgroups are known
  */

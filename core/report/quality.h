@@ -2,7 +2,8 @@
 /*
  * How many user stacks of a report are incomplete or lack names, task by task: the basis for advice.
  *
- * The numbers are values as printed (before division by a unit) of rows that have a user stack.
+ * The numbers are sums of the values of rows that have a user stack, or lack one that they should have; in the unit of
+ * the rows, before division by a printed unit.
  */
 #ifndef CORE_REPORT_QUALITY_H
 #define CORE_REPORT_QUALITY_H
@@ -15,7 +16,7 @@
 
 struct symbol;
 
-/** struct task_key - a task, by which user addresses are named. */
+/** struct task_key - a task: the same user address may have another name in another one. */
 struct task_key {
 	char comm[COMM_LEN];
 	int32_t pid;
@@ -23,7 +24,7 @@ struct task_key {
 
 /**
  * enum frame_lack - why a user frame has no name.
- * LACKS_NOTHING: it has one, or belongs to the vDSO, or its address was reused (FRAME_REUSED)
+ * LACKS_NOTHING: it has one, or belongs to the vDSO or the like ("[vdso]"), or its address was reused (FRAME_REUSED)
  * LACKS_SYMBOLS: it is in a file, which has no symbol for it
  * LACKS_MAP:     it is in memory without a file: code that was made at run time
  * LACKS_MAPPING: the address has no known mapping. If code has no frame pointers, a walk by frame pointers may find any
@@ -32,9 +33,9 @@ struct task_key {
 enum frame_lack { LACKS_NOTHING, LACKS_SYMBOLS, LACKS_MAP, LACKS_MAPPING, LACKS_NR };
 
 /**
- * enum frame_trait - facts about a user frame beside its enum frame_lack, in one number.
+ * enum frame_trait - facts about a user frame, in one number: its enum frame_lack in the bits FRAME_LACK, and others.
  * FRAME_OF_LIBC: it is in the C library, which calls main() and the first function of each thread
- * FRAME_ASKED:   FRAME_CALLED is known
+ * FRAME_ASKED:   whether FRAME_CALLED holds was looked up
  * FRAME_CALLED:  the unwind rules of its file say that its function has a caller
  * FRAME_REUSED:  its address showed different files, see struct symbol
  */
@@ -50,8 +51,8 @@ enum stack_flaw { FLAW_INCOMPLETE, FLAW_NO_SYMBOLS, FLAW_NO_MAP, FLAW_NR };
  * struct stack_quality - of the frames of one user stack. All zeros: of none.
  * @lacks: how many frames have each enum frame_lack, see frames_lacking()
  * @leaf:  traits of the innermost frame
- * @start: how many of the frames without symbols are code of the C library that runs before main() or before a thread's
- *         first function: its frames at the root end, and _start, which calls the first of them
+ * @start: how many of the frames without symbols are start code, which runs before main() or before a thread's first
+ *         function: the C library's frames at the root end, and _start if the frame that it calls is one of these
  * @begun: a frame that is not of the start has been added
  * @reused: a frame with FRAME_REUSED has been added
  */
@@ -61,7 +62,7 @@ struct stack_quality {
 	bool begun, reused;
 };
 
-/* Four counters of 16 bits, enough for the frames of a record: a frame of a report costs one addition. */
+/* Four counters of 16 bits, enough for the frames of any stack: so counting a frame costs one addition. */
 static inline uint64_t frame_lacks(unsigned int traits)
 {
 	return 1ULL << 16 * (traits & FRAME_LACK);
@@ -87,17 +88,16 @@ static inline void stack_quality_add(struct stack_quality *q, unsigned int trait
 
 /**
  * stack_quality_names() - a stack lacks names if its innermost frame does, or at least half of its frames. Callers with
- * LACKS_MAPPING do not count, nor does the start: most C libraries are stripped, so shallow threads of a program that
- * has all its names would count.
- * Return: 0, or the bit of FLAW_NO_SYMBOLS or FLAW_NO_MAP: the innermost frame decides, otherwise the larger number of
- * frames.
+ * LACKS_MAPPING do not count, nor does the start: most C libraries are stripped, so threads with short stacks would
+ * lack names although their program has all of its names. Return: 0, or the bit of FLAW_NO_SYMBOLS or FLAW_NO_MAP: what
+ * the innermost frame lacks, or if it has a name, what more frames lack.
  */
 unsigned int stack_quality_names(const struct stack_quality *q);
 
 /**
  * struct stack_end - the root end of a user stack.
  * @outermost: traits of that frame, with FRAME_CALLED if it is known to have a caller; @next: of the frame that it
- *             called, or its own
+ *             called; of itself if it is the only frame
  * @leaf:      of the innermost frame
  */
 struct stack_end {

@@ -27,7 +27,8 @@ int readable_add(struct readable_names *r, const char *name, uint32_t *id);
 int readable_read(struct readable_names *r, const struct report_names *names);
 
 /**
- * readable_text() - the text to print; the name itself if it cannot be demangled. Borrowed until readable_release().
+ * readable_text() - the text to print; the name itself if it cannot be demangled. Borrowed until readable_release()
+ * or symbols_renew().
  */
 const char *readable_text(const struct readable_names *r, uint32_t id);
 

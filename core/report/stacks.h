@@ -3,7 +3,7 @@
  * The stacks of rows as sequences of labels, each frame and each stack named once. Private to core/report/.
  *
  * Rows are named task by task. So the table of user addresses serves one task at a time, and stays small enough for the
- * CPU's caches (a million rows: half the time).
+ * CPU's caches: naming a million rows takes half as long.
  */
 #ifndef CORE_REPORT_STACKS_H
 #define CORE_REPORT_STACKS_H
@@ -14,7 +14,7 @@
 
 struct named_frame;
 
-/** struct task_image - what user addresses are named by: a task, in an image. */
+/** struct task_image - a user address has a name only within a task and an image of its process. */
 struct task_image {
 	struct task_key key;
 	uint32_t image; /* as of struct row_key */
@@ -52,7 +52,7 @@ struct report_stacks {
 	uint32_t ends[2]; /* positions of the two outermost frames of the last stack */
 };
 
-/** stacks_init() - Return, as for all of these: 0 or -ENOMEM. */
+/** stacks_init() - Return, as all of these that return a number: 0 or -ENOMEM. */
 int stacks_init(struct report_stacks *s);
 void stacks_release(struct report_stacks *s);
 
@@ -62,7 +62,7 @@ void stacks_release(struct report_stacks *s);
  */
 int stacks_begin_part(struct report_stacks *s, size_t nr, bool from_schedule);
 
-/** stacks_forget_kernel() - forget the names of kernel frames: they change from now on. */
+/** stacks_forget_kernel() - forget the names of kernel frames: the same addresses may get other names from now on. */
 void stacks_forget_kernel(struct report_stacks *s);
 
 /** stacks_begin_task() - the next rows are of @task, borrowed until another one begins. */

@@ -76,9 +76,9 @@ struct report_output {
 };
 
 /**
- * struct report_writer - one form. After a failed write, the stream has the error, where report.c finds it; a
- * function that writes much returns the -errno, because the stream does not keep it. Other functions return 0 or
- * -ENOMEM. Functions with nothing to do may be NULL, except label() and row().
+ * struct report_writer - one form. After a failed write, report.c finds that the stream has failed, but not why; so a
+ * function that writes much returns the -errno itself. Other functions return 0 or -ENOMEM. Functions with nothing to
+ * do may be NULL, except label() and row().
  * @name:       see REPORT_FORMS()
  * @suffixes:   file name suffixes that select it, ended by NULL; NULL: there are none
  * @delimiter:  the frame between the two stacks

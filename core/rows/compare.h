@@ -2,31 +2,32 @@
 /*
  * --backend=both: compare how the BPF program and the ring's reader see the same samples.
  *
- * The note in front of a sample has the program's view. The reader makes its own view from the sample and the side-band
- * records. In some cases the records cannot show what the program saw. These cases were found by reading the kernel's
- * code. Such differences are explained, and counted:
+ * In front of each sample, the BPF program writes a record into the ring, a note, with its own view of the sample. The
+ * reader makes its own view from the sample and the side-band records. In some cases the records cannot show what the
+ * program saw. These cases were found by reading the kernel's code. Such differences are explained, and counted:
  *
  * - renamed: inside the system call that renames a thread (prctl, write to comm, exec), the kernel copies the name
  *   first and writes the COMM record then. The program sees the new name, or the new one written in part over the old
- *   one (over zeros: Linux 3.10), and the ring has the old name. Until the COMM record with the new name, the two sides agree on no sample of
- *   the thread. If two threads rename one, the records may come in another order than the names were written: then the
- *   thread may have either name, until it gets another. If threads are selected by name, one side may filter a sample
- *   that the other counts.
+ *   one (over zeros: Linux 3.10), and the ring has the old name. Until the COMM record with the new name, the two sides
+ *   agree on no sample of the thread. If two threads rename a third one at once, the order of the records may not be
+ *   the order of the names: then the thread may have either name, until it gets another. If threads are selected by
+ * name, one side may filter a sample that the other counts.
  * - dying: a sample of a task that has left the pid tables has no ids (-1; before 4.14 0, like the idle task). Only the
- *   EXIT records of its CPU show which task it was, and they may be of another task, or from before the run. If a mount
- *   namespace is selected, a task has left its namespace some time before its EXIT record. In a PID namespace, a task
+ *   EXIT records of its CPU show which task it was, and the last of these may be of another task, because the task
+ *   exited before the run. A task leaves its mount namespace some time before its EXIT record, which matters if a
+ *   mount namespace is selected. In a PID namespace, a task
  *   outside has id 0, too: if neither its stacks nor the event tell it from the idle task (see profile(8), NAMESPACES),
  *   the ring shows the idle task.
  * - unshared: a system call that moves a thread to another mount namespace (unshare, setns) moves it first and writes
  *   the NAMESPACES record then. Counted if one of the two namespaces is selected.
  * - unnamed: the kernel names its own threads when it creates them, without a record (since 6.3). The reader asks
- *   /proc. If the thread is gone by then, the reader has the name of their creator, kthreadd. Before 6.3, the thread
- *   itself has that name until a record gives another, but the reader has that other name from /proc already.
- * - unseen: while a CPU was offline, and until its event was open again and all names had been read again, there were
- *   no records of that CPU.
+ *   /proc. If the thread is gone by then, the reader has the name of their creator, kthreadd. Before 6.3, the program
+ *   sees the name kthreadd until the COMM record, but the reader may have the later name from /proc already.
+ * - unseen: records are missing: they were lost, or a CPU was offline, until its event was open again and all names had
+ *   been read again.
  * - remapped: a pinned map that selects tasks was changed between the sample and its reading.
- * - reused: with a command, the program has a map that says which processes are selected. Until the reader has come to
- *   the EXIT record of a process, the program uses the same entry for another process that got the same pid.
+ * - reused: with a command, the program has a map that says which processes are selected. The reader deletes an entry
+ *   when it comes to the EXIT record. Until then, the program takes another process with the same pid for the old one.
  *
  * Every other difference is a bug in one of the backends.
  */
@@ -43,7 +44,8 @@ struct filter;
 /** struct compare_view - a sample as one side sees it. */
 struct compare_view {
 	bool filtered;
-	pid_t pid, tid; /* for the ring as in the record, -1: dying; for the program -1: outside our PID namespace */
+	/* For the ring as in the record: -1, before 4.14 0: dying. For the program -1: outside our PID namespace */
+	pid_t pid, tid;
 	char comm[COMM_LEN];
 	bool unsure; /* the reader may have seen another state of a pinned map than the program */
 	bool left;   /* the program filtered it because its task has left its namespaces while exiting */
@@ -113,7 +115,8 @@ void compare_wait(void);
 
 /** compare_gap() - begin or end a time in which records of a CPU are @missing; see sink_gap(). */
 void compare_gap(struct compare *c, bool missing);
-/** compare_missed() - records were lost before this call. They may explain all name differences so far. */
+/** compare_missed() - records were lost before this call. They may explain the differences of names and mount
+ * namespaces that no record has explained so far. */
 void compare_missed(struct compare *c);
 
 /** compare_end() - no more records will come: count all other differences as unexplained. Return: 0 or -ENOMEM. */

@@ -3,8 +3,9 @@
  * A frame of a stack: an address, or a name if there is no address (a function of an interpreter, a marker).
  *
  * Both have 64 bits, so that stacks are hashed, compared and copied as arrays of numbers. The upper 7 bits tell them
- * apart: user addresses have none of these bits set, kernel addresses have all. A name frame holds the number of the
- * name in the struct frame_names of the run. It means the same in every table of rows.
+ * apart: plain user addresses have none of these bits set, kernel addresses have all, and the flags below mark the
+ * other forms. A name frame holds the number of the name in the struct frame_names of the run. It means the same in
+ * every table of rows.
  *
  * The kernel reads user callchains from the memory of the profiled process, where any number can be a return address.
  * So a process can forge a name frame, but frame_names_text() treats it as an address unless such a name exists.
@@ -24,14 +25,17 @@ enum frame_kind {
 };
 
 /*
- * Set in a user address above the leaf that is not a return address, because a signal interrupted the function there:
+ * Set in the user address of a caller that is not a return address, because a signal interrupted the function there:
  * its symbol is looked up at the address itself.
  */
 #define FRAME_EXACT (1ULL << 62)
 
 #define FRAME_NAME (1ULL << 61) /* the kind is in bits 32 to 39, the number of the name below */
 
-/* A frame of the kernel with (1ULL << 60) is code that is known by its number: KERNEL_RANGE_FRAME, kernel_ranges.h. */
+/*
+ * With only bit 60 of the upper 7 it is kernel code at an address that showed other code, too: the frame has the number
+ * of a range of kernel_ranges.h (KERNEL_RANGE_FRAME).
+ */
 
 static inline bool frame_is_exact(frame_t f)
 {

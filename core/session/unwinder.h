@@ -5,12 +5,14 @@
 
 #include "core/session/state.h"
 
-#define UNWINDER_BUDGET     (256UL << 20) /* with --unwind=auto, the most bytes of stack copies per second */
-#define UNWINDER_CPU_BUDGET (32UL << 20)  /* the same for each CPU, for copies of more than STACK_DUMP_LEAST bytes */
+/* Bytes of stack copies per second. Larger copies are not chosen beyond it; --unwind=auto makes no copies beyond it. */
+#define UNWINDER_BUDGET     (256UL << 20)
+#define UNWINDER_CPU_BUDGET (32UL << 20) /* the same for each CPU, for copies of more than STACK_DUMP_LEAST bytes */
 
 /**
  * unwinder_choose() - set request.unwinds, request.proves and the sizes of copies, before anything is
- * opened. If the request gives no size, a copy is as large as the budgets permit for this rate and number of CPUs.
+ * opened. If the request gives no size, it is the largest of three that the budgets permit for this rate and number of
+ * CPUs, and at least STACK_DUMP_LEAST.
  */
 void unwinder_choose(struct session *s);
 

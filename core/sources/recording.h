@@ -29,10 +29,10 @@ struct recorded_event {
  * @max_stack:     the most addresses that a callchain of @event can have
  * @ends:          it is a file, not a pipe
  * @damaged:       places where no record can be read; @damaged_at: offset in the file of the first
- * @damaged_in:    the file in a directory that has it; "": the recording is one file
+ * @damaged_in:    if the recording is a directory: the name of the file with the first damaged place; else ""
  * @left_out:      bytes that were skipped at these places
  * @missing:       bytes of records that are missing at the end of the file
- * @origin:        for the names; its build ids are @build_ids
+ * @origin:        of which host, kernel and boot it is, to find names; its build ids are @build_ids
  */
 struct recording {
 	char *event, *others;
@@ -48,7 +48,7 @@ struct recording {
 	char damaged_in[16];
 	bool truncated;   /* it ends within a record, or before it should */
 	bool unfinished;  /* its recorder did not come to the end */
-	bool header_lost; /* parts of its header are missing or damaged, which stand behind the records */
+	bool header_lost; /* the part of its header that stands behind the records is missing or damaged */
 	struct build_ids *build_ids;
 	struct recorded origin;
 };

@@ -13,13 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PATTERN_FRAMES_MAX 1024 /* bytes of rules that are compared */
+#define PATTERN_FRAMES_MAX 1024 /* bytes of rules; longer ones are not compared, and break the pattern */
 
 /** struct jitdump_pattern - all zeros: no code yet. */
 struct jitdump_pattern {
 	uint64_t rules;          /* hash of their bytes */
 	uint64_t size;           /* of each piece of code */
-	uint64_t last, distance; /* start of the newest piece, and its distance from the one before */
+	uint64_t last, distance; /* start of the newest piece; distance of the second piece from the first */
 	uint32_t nr, nr_at_distance;
 	bool broken; /* the pieces differ */
 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If a name leaves open whose code it is, look at addresses so far away on both sides. */
+/* If a name leaves open whose code it is, look at addresses on both sides, at twice the distance each time. */
 #define LOOK_FROM (64ULL << 10)
 #define LOOK_TO   (16ULL << 20)
 
@@ -22,7 +22,8 @@ static const struct intern_kind answer_kind = INTERN_BYTES(struct answer, addr);
 struct kernel_answers {
 	const struct used_namer *namer;
 	struct intern_table answers;
-	uint64_t proper_low, proper_high; /* the kernel proper, which is contiguous, has at least these */
+	uint64_t proper_low,
+		proper_high; /* the kernel proper, which is contiguous, reaches at least from here to there */
 };
 
 struct kernel_answers *kernel_answers_new(const struct used_namer *namer)

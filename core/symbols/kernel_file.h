@@ -2,10 +2,10 @@
 /*
  * A file of kernel symbols, usually /proc/kallsyms, that is read only as far as needed.
  *
- * The kernel prints each line anew for each reader, which takes longer than anything else that names need. Its own text
- * comes first, sorted, up to _etext, and never changes: it can be read ahead of time. Behind it are data, modules, BPF
- * programs and trampolines, which come and go: they are read when an address outside of the kernel's text is looked up.
- * Not thread safe.
+ * The kernel prints each line anew for each reader, which takes longer than all other work of naming. The kernel's own
+ * text comes first, sorted, up to _etext, and never changes: it can be read ahead of time. Behind it are data, modules,
+ * BPF programs and trampolines, which come and go: they are read when an address outside of the kernel's text is looked
+ * up. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_KERNEL_FILE_H
 #define CORE_SYMBOLS_KERNEL_FILE_H
@@ -15,7 +15,8 @@
 struct kernel_file;
 
 /**
- * kernel_file_open() - open a file, and read nothing yet. @whole: it may not be in the kernel's order: read it at once.
+ * kernel_file_open() - open a file, and read nothing yet.
+ * @whole: it is perhaps not in the kernel's order, so the first lookup reads all of it
  * Return: 0 and the owned *@out; -EINVAL: not a regular file (as those of /proc are); -errno.
  */
 int kernel_file_open(const char *path, bool whole, struct kernel_file **out);

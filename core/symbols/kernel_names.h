@@ -18,8 +18,8 @@
  * says nothing about the addresses of modules and BPF programs: these get names only if the boot is known to be the
  * same.
  *
- * If the kernel can return single names (namer.h), they are those of its /proc/kallsyms, which is read only for
- * names that the kernel does not return this way.
+ * If the kernel can be asked for single names (namer.h), it is asked first: its answers are those of /proc/kallsyms. Of
+ * that file only the beginning is read then, and more only for addresses that the kernel has no answer for.
  *
  * If /proc/kallsyms is of no use for a recording, perf's copy of the recorded kernel's /proc/kallsyms is used, provided
  * that the recording has a reference symbol: for all symbols if the address is the same and KASLR has moved the kernel,
@@ -37,7 +37,7 @@
 struct kernel_names;
 
 /**
- * kernel_names_open() - read the files that options in @cfg name, and nothing else yet.
+ * kernel_names_open() - read the files that options in @cfg name, and no other symbols yet.
  * Return: 0 and the owned *@out, which borrows everything that @cfg points to; -errno and *@err: a file cannot be read
  * or has no usable symbols, a vmlinux is not of the running kernel (without a recording), no memory.
  */
@@ -45,14 +45,15 @@ int kernel_names_open(const struct symbols_cfg *cfg, struct kernel_names **out, 
 void kernel_names_free(struct kernel_names *kn);
 
 /**
- * kernel_names_find() - the symbol @addr is in; the first call reads the files. Strings are borrowed until
- * kernel_names_renew().
+ * kernel_names_find() - the symbol @addr is in. Reads /proc/kallsyms, or perf's copy of it, as far as it is needed.
+ * Strings are borrowed until kernel_names_renew().
  */
 bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out);
 
 /**
- * kernel_names_frame() - the same for a frame of a kernel stack, which may be one of kernel_ranges.h.
- * @is_return: the call before it is looked up
+ * kernel_names_frame() - the same for a frame of a kernel stack, which may have a number instead of an address
+ * (KERNEL_RANGE_FRAME, kernel_ranges.h).
+ * @is_return: @frame is a return address: look up the call before it
  * @addr: out, also without a name: its address, or 0
  */
 bool kernel_names_frame(struct kernel_names *kn, uint64_t frame, bool is_return, struct kernel_symbol *out,

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define NESTING_MAX 64 /* of functions, namespaces, types and blocks */
-#define OVERLAP_MAX 64 /* limit on ranges with a later start that are tried, too */
+#define OVERLAP_MAX 64 /* ranges that are tried for an address, from the last one that begins before it backwards */
 
 /* Addresses of a unit or a function. */
 struct range {
@@ -63,7 +63,7 @@ static int add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t unit)
 	return 0;
 }
 
-/* A range comes before those that are nested in it. */
+/* A range comes before those that are nested in it. Of equal ones, the first in the file comes last, and is found. */
 static int cmp_ranges(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
@@ -154,7 +154,8 @@ void lines_dwarf_free(struct lines_dwarf *d)
 
 /* ---- the functions of a unit */
 
-/* Return true if @tag may contain functions. Other tags have children, too: a call has its parameters. */
+/* Return true if @tag may contain functions. The children of other tags, like the parameters of DW_TAG_call_site, are
+ * no functions. */
 static bool has_functions(int tag)
 {
 	switch (tag) {

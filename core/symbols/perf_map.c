@@ -12,7 +12,7 @@
 #define ENTRIES_MAX  (1u << 20)
 
 struct perf_map {
-	/* The id is the offset in @names, which are stored in the file's order. Sorted by start when finished. */
+	/* In the order of the file, when finished by start. The id of an entry is the offset of its name in @names */
 	struct code_range *entries;
 	size_t nr, cap;
 	char *names;

@@ -8,7 +8,7 @@
  *
  * A recording may be of another host or boot. Its addresses get names from a file only if the file is proved to be the
  * recorded one, or if nothing in the recording contradicts that: see struct recorded, and kernel_names.h for the
- * kernel. If a recorded file cannot be found, the names come from its debug file of the same build alone.
+ * kernel. If a recorded file cannot be found, the names come only from a debug file with the same build id.
  *
  * A file's names come from its .symtab and .dynsym together. If .symtab was stripped, that of its debug file or of its
  * .gnu_debugdata replaces it (see debug_files.h). Then come the entries of its PLT, "name@plt". A .symtab may have few
@@ -85,7 +85,7 @@ struct symbol {
 /**
  * symbols_open() - create a resolver that gets mappings from @tasks. Reads the files that options in @cfg name.
  *
- * For the choice of files to read see mapped_file_open().
+ * mapped_file_open() tells which file is read for a mapping.
  *
  * Return: 0 and the owned *@out; -errno and *@err: a file of @cfg cannot be read, has no names, or (without a
  * recording) is of another kernel than the running one; no memory.
@@ -97,8 +97,8 @@ void symbols_free(struct symbols *s);
 int symbols_begin(struct symbols *s, bool no_records);
 
 /**
- * symbols_ahead() - read a little of the data for kernel addresses, if it is known already which. Return: true: there
- * is more.
+ * symbols_ahead() - read a little of the file that will name kernel addresses, if it is known already which file that
+ * is. Return: true: there is more.
  */
 bool symbols_ahead(struct symbols *s);
 
@@ -111,12 +111,14 @@ void symbols_renew(struct symbols *s);
 /**
  * symbols_kernel() - the kernel symbol of @addr, which may be a frame of kernel_ranges.h.
  * @is_return: @addr is a return address: the call before it is looked up, so that a call at the very end of a function
- *             is not given to the next function. @offset still counts from @addr. The code that a signal handler
- *             returns to (__restore_rt) has no call before it, and is found at @addr.
+ *             is not given to the next function. @offset still counts from @addr
  */
 void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out);
 
-/** symbols_user() - the same for an address of process @pid while it was called @comm, in @image (see tasks_find()). */
+/**
+ * symbols_user() - the same for an address of process @pid while it was called @comm, in @image (see tasks_find()). The
+ * code that a signal handler returns to (__restore_rt) has no call before it, and is found at @addr.
+ */
 void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
 		  struct symbol *out);
 
@@ -179,9 +181,9 @@ bool symbols_lines_skipped(const struct symbols *s, struct err *why);
 
 /**
  * symbols_kernel_hidden() - true if names of the kernel are missing because the kernel hides them (all zero, or no
- * access), because the recording is of another kernel or boot, or because a vmlinux is not of that kernel.
- * @why: out: a line with the setting, read now, that hides them, or with an option to give instead. False also if no
- * kernel address was looked up, or if all have names.
+ * access), because the recording is of another kernel or boot, or because a vmlinux is not of that kernel. False also
+ * if no kernel address was looked up, or if all have names.
+ * @why: out: a line with the setting, read now, that hides them, or with an option to give instead
  */
 bool symbols_kernel_hidden(const struct symbols *s, struct err *why);
 

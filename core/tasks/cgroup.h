@@ -2,8 +2,8 @@
 /*
  * A cgroup of version 2 and all cgroups below it, found by the cgroup ids in samples.
  *
- * A sample has the id of the innermost cgroup of its task. An unknown id is looked up once: cgroups do not move, and
- * ids are not reused. With CAP_DAC_READ_SEARCH, the kernel opens the directory of an id for us. Without it, we walk all
+ * A sample has the id of the innermost cgroup of its task. The result of a lookup is kept: cgroups do not move, and ids
+ * are not reused. With CAP_DAC_READ_SEARCH, the kernel opens the directory of an id for us. Without it, we walk all
  * directories below ours, but not too often. A cgroup that was removed before its samples were read is not found any
  * more: it counts as one that is elsewhere.
  */
@@ -53,7 +53,8 @@ bool cgroup_line_has(const char *line, const char *name);
 
 /**
  * cgroup_sampled() - true if the ids in perf's samples are those of cgroups of version 2. False if the controller
- * perf_event is in a hierarchy of version 1, as in /proc/self/cgroup, or if no controller is enabled below the root.
+ * perf_event is in a hierarchy of version 1, which /proc/self/cgroup shows, or if no controller is enabled below the
+ * root.
  */
 bool cgroup_sampled(const struct host *h);
 

@@ -90,7 +90,7 @@ bool mapping_alike(const struct mapping *a, const struct mapping *b)
 	return a->start - a->pgoff == b->start - b->pgoff && (a->file == b->file || same_file(a->file, b->file));
 }
 
-/* Before 4.x, the page offset of the vDSO was its address; it is mapped from its first byte on. */
+/* In old kernels the page offset of the vDSO was its address; it is mapped from its first byte on. */
 uint64_t mapping_offset(const struct mapping *m, uint64_t addr)
 {
 	return addr - m->start + (mapped_file_is_vdso(m->file) ? 0 : m->pgoff);

@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-/* Twice the kernel's default vm.max_map_count: munmap(2) has no record, so a list may have more than there are. */
+/* About twice the kernel's default vm.max_map_count: munmap(2) has no record, so a list may have more than there are.
+ */
 #define MAPS_MAX 131072
 
 /** struct maps_budget - room for @max mappings in all lists that share it; @used of it is taken. */
@@ -36,17 +37,19 @@ void maps_unref(struct maps *m);
  * maps_insert() - map @what; cut, split or drop the mappings that overlapped there before.
  * @m: if it is shared, *@m becomes a copy of its own first
  * Return: 0; -EINVAL for an empty range; -ENOMEM, and *@m as it was; -E2BIG beyond MAPS_MAX or the
- *         budget: then nothing is mapped there, unless *@m is shared
+ *         budget: then the mappings that overlap @what are dropped, but a shared *@m stays as it was
  */
 int maps_insert(struct maps **m, const struct mapping *what);
 
 /** maps_replaces() - true if maps_insert() would change the file at an address that is mapped now. */
 bool maps_replaces(const struct maps *m, const struct mapping *what);
 
-/** maps_equal() - true if both have the same mappings everywhere. */
+/** maps_equal() - true if both have the same mappings, divided alike, and the same @jitdump. */
 bool maps_equal(const struct maps *a, const struct maps *b);
 
-/** maps_overlapped() - the first mapping of a file with a path that overlaps [@start, @end), or NULL. Borrowed. */
+/**
+ * maps_overlapped() - the first of the mappings that overlap [@start, @end) whose file has a path, or NULL. Borrowed.
+ */
 const struct mapping *maps_overlapped(const struct maps *m, uint64_t start, uint64_t end);
 
 /** maps_find() - the mapping at @addr, or NULL. Borrowed until the next change. */

@@ -8,14 +8,14 @@
 #include "core/tasks/pid_table.h"
 
 /**
- * struct reading - a reading of /proc/PID/maps. Shared by the images that have mappings of it: that of @pid, and those
+ * struct reading - a reading of /proc/PID/maps. Shared by the images that have mappings of it: those of @pid, and those
  * of its children.
  */
 struct reading {
 	unsigned int refs;
 	pid_t pid;
 	uint64_t end_ns; /* CLOCK_MONOTONIC */
-	bool failed;     /* the mappings before the events that follow are not known */
+	bool failed;     /* it is not complete: mappings from before the events are not known */
 	bool late;       /* it was of a later image: do not believe it, nor anything mixed with it */
 };
 
@@ -72,8 +72,8 @@ struct process *processes_find(const struct processes *ps, pid_t pid);
 void processes_share(struct processes *ps, struct process *p, struct process *other);
 
 /**
- * processes_sharing() - the next process that lives and shares the memory of @p, from index *@i of the table on.
- * NULL: none; if there was none from 0 on, @p has its own memory from then on.
+ * processes_sharing() - the next process that lives and shares the memory of @p; the search begins at index *@i of the
+ * table. NULL: no more; if a search that began at 0 finds none, @p is noted to have its own memory.
  */
 struct process *processes_sharing(const struct processes *ps, struct process *p, size_t *i);
 
@@ -84,12 +84,15 @@ void processes_release(struct processes *ps);
 
 void process_set_exited(struct processes *ps, struct process *p, bool exited);
 
-/** process_set_sampled() - a sample has addresses of the newest image: images without samples are dropped first. */
+/**
+ * process_set_sampled() - a sample has addresses of the newest image. When there are too many images, those without
+ * samples are dropped first.
+ */
 void process_set_sampled(struct process *p);
 
 /**
  * process_add_image() - begin a new image with the name @comm.
- * @from: an image of another process whose mappings it begins with; NULL: with none
+ * @from: an image, of this or of another process, whose mappings it begins with; NULL: with none
  * Return: 0 or -ENOMEM.
  */
 int process_add_image(struct processes *ps, struct process *p, const char *comm, const struct image *from);
@@ -108,7 +111,8 @@ int process_remap(struct processes *ps, struct process *p);
 
 /**
  * process_remapped() - the mapping has been inserted. If an earlier image of the program has the same mappings, that
- * one goes on, and the new one is dropped: a process that loads two libraries in turn has two images.
+ * one goes on, and the new one is dropped: a process that maps two libraries in turn at the same addresses has two
+ * images, however often.
  */
 void process_remapped(struct processes *ps, struct process *p);
 

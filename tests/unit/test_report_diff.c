@@ -259,7 +259,7 @@ START_TEST(test_random)
 }
 END_TEST
 
-/* However much is cut: what is shown and what is only counted are all. */
+/* However much is cut: the rows shown and the rows counted at the end are all. */
 START_TEST(test_random_cut)
 {
 	size_t max = (size_t)_i, shown, said = 0;
