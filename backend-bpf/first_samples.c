@@ -12,12 +12,12 @@
 
 struct first_samples {
 	struct perf_buffer *events;
-	struct pid_bits existed; /* before the run, and not reported since */
+	struct pid_bits existed;                        /* before the run, and not reported since */
 	void (*fn)(void *ctx, pid_t pid, bool existed); /* with @ctx, during first_read() */
 	void *ctx;
 };
 
-static void take(void *ctx, int cpu, void *data, __u32 size)
+static void take_sample(void *ctx, int cpu, void *data, __u32 size)
 {
 	struct first_samples *s = ctx;
 	__u32 pid;
@@ -39,7 +39,7 @@ int first_new(int first, const struct host *h, struct first_samples **out)
 		return rc;
 	rc = pid_bits_init(&s->existed, h);
 	if (!rc)
-		s->events = perf_buffer__new(first, RING_PAGES, take, NULL, s, NULL);
+		s->events = perf_buffer__new(first, RING_PAGES, take_sample, NULL, s, NULL);
 	if (s->events)
 		return 0;
 	rc = rc ? rc : -errno;

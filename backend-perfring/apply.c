@@ -16,7 +16,7 @@
 #include <limits.h>
 #include <string.h>
 
-static int add(struct applier *a, struct rows *to, const struct owner *o, struct sample *s)
+static int add_sample(struct applier *a, struct rows *to, const struct owner *o, struct sample *s)
 {
 	const struct sample_lead *lead = s->lead;
 	bool known = lead->noted && lead->note.verdict != NOTE_UNNUMBERED;
@@ -85,7 +85,7 @@ static int count_as(struct applier *a, struct sample *s, const struct owner *o, 
 	cookie = deferred ? awaited(s) : 0;
 	if (cookie)
 		return wait_for_user(a, s, o, cookie);
-	rc = add(a, a->env->sink->sets[set].samples, o, s);
+	rc = add_sample(a, a->env->sink->sets[set].samples, o, s);
 	stats->counted_ring += !rc;
 	stats->deferred += !rc && deferred;
 	stats->deferred_missed += !rc && deferred;
@@ -152,7 +152,7 @@ static int count_spilled(struct applier *a, struct sample *s)
 		stats->spilled_filtered++;
 		return 0;
 	}
-	rc = add(a, a->env->sink->sets[note->set].samples, &o, s);
+	rc = add_sample(a, a->env->sink->sets[note->set].samples, &o, s);
 	stats->counted_ring += !rc;
 	return rc;
 }
@@ -223,7 +223,7 @@ static int count_compared(struct applier *a, struct sample *s)
 	else if (note->tid < 0)
 		sample_hide_user(s);
 	if (!rc && !ring.filtered)
-		rc = add(a, compare_rows(c), &o, s);
+		rc = add_sample(a, compare_rows(c), &o, s);
 	else if (!rc && s->lead->noted && !program.filtered)
 		rc = sample_complete(a, s, program.pid); /* to find its row, in case the difference is explained */
 	if (rc)

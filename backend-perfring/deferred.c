@@ -90,7 +90,7 @@ static bool is_thread(const void *table, uint32_t pos, const void *tid)
 	return ((const struct thread *)table)[pos].tid == *(const pid_t *)tid;
 }
 
-static uint32_t find(const struct deferred *d, pid_t tid)
+static uint32_t find_waiting(const struct deferred *d, pid_t tid)
 {
 	return hash_find(&d->index, hash_tid(tid), is_thread, d->threads, &tid);
 }
@@ -237,7 +237,7 @@ static void add_sample(struct deferred *d, uint32_t pos, struct waiting *w)
 int deferred_wait(struct deferred *d, pid_t tid, uint64_t cookie, const struct row_key *key, unsigned int set)
 {
 	struct waiting *w = new_sample(key, set);
-	uint32_t pos = find(d, tid);
+	uint32_t pos = find_waiting(d, tid);
 	int rc = 0;
 
 	if (!w)
@@ -246,7 +246,7 @@ int deferred_wait(struct deferred *d, pid_t tid, uint64_t cookie, const struct r
 		rc = settle(d, pos, &missed);
 	if (!rc)
 		rc = make_room(d, bytes_of(w));
-	pos = find(d, tid); /* settle() and make_room() may have dropped the thread */
+	pos = find_waiting(d, tid); /* settle() and make_room() may have dropped the thread */
 	if (!rc && pos == HASH_NONE)
 		pos = add_thread(d, tid, cookie);
 	if (!rc && pos == HASH_NONE)
@@ -260,21 +260,21 @@ int deferred_wait(struct deferred *d, pid_t tid, uint64_t cookie, const struct r
 
 int deferred_came(struct deferred *d, pid_t tid, uint64_t cookie, const struct stack *user)
 {
-	uint32_t pos = find(d, tid);
+	uint32_t pos = find_waiting(d, tid);
 
 	return pos != HASH_NONE && d->threads[pos].cookie == cookie ? settle(d, pos, user) : 0;
 }
 
 int deferred_executed(struct deferred *d, pid_t tid)
 {
-	uint32_t pos = find(d, tid);
+	uint32_t pos = find_waiting(d, tid);
 
 	return pos == HASH_NONE ? 0 : settle(d, pos, &missed);
 }
 
 int deferred_exited(struct deferred *d, pid_t tid)
 {
-	uint32_t pos = find(d, tid);
+	uint32_t pos = find_waiting(d, tid);
 
 	if (pos == HASH_NONE || d->threads[pos].exited)
 		return 0;

@@ -121,7 +121,8 @@ void switching_gap_ends(struct applier *a, uint32_t ring)
 }
 
 /* Thread @id comes back at @ns, to the CPU of @ring; from now on the ring knows whether the thread has exited. */
-static int come(struct applier *a, uint32_t ring, struct switches *from, uint32_t id, uint64_t ns, struct rows *to)
+static int end_interval(struct applier *a, uint32_t ring, struct switches *from, uint32_t id, uint64_t ns,
+			struct rows *to)
 {
 	if (switches_has_exited(from, id))
 		a->rings[ring].at_switch.gone = (pid_t)id;
@@ -314,7 +315,7 @@ static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
 		return 0;
 	}
 	if (sw.next)
-		rc = come(a, s->ring, a->switching->own, sw.next, now, own_rows(a, set));
+		rc = end_interval(a, s->ring, a->switching->own, sw.next, now, own_rows(a, set));
 	a->rings[s->ring].at_switch.left = (pid_t)sw.prev;
 	since = a->rings[s->ring].stay.id == sw.prev ? a->rings[s->ring].stay.since : 0;
 	if (!rc && sw.prev)
@@ -467,7 +468,8 @@ int switching_record(struct applier *a, uint32_t ring, const struct record *r)
 	if (r->switched.out)
 		rc = leave_recorded(a, ring, r, set);
 	else if (who_comes(a, ring, r))
-		rc = come(a, ring, a->switching->own, who_comes(a, ring, r), when(a, ring, r), own_rows(a, set));
+		rc = end_interval(a, ring, a->switching->own, who_comes(a, ring, r), when(a, ring, r),
+				  own_rows(a, set));
 	/* This is the last record of a switch. */
 	if (!r->switched.out)
 		a->rings[ring].at_switch.seen = false;
@@ -521,7 +523,7 @@ int switching_note(struct applier *a, uint32_t ring, const struct record *r, con
 	else if (n.kind == SWITCH_END && !n.ns)
 		switches_unseen(a->switching->passed, n.id);
 	else if (n.kind == SWITCH_END)
-		rc = come(a, ring, a->switching->passed, n.id, n.ns, rows);
+		rc = end_interval(a, ring, a->switching->passed, n.id, n.ns, rows);
 	else
 		rc = program->ops->charge(program->state, &n, rows);
 	/* The program has counted the beginnings. */

@@ -24,7 +24,7 @@ static void skip_blanks(const char **s)
 }
 
 /* Skip blanks, and @word if it follows. Return true if it did. */
-static bool take(const char **s, const char *word)
+static bool take_word(const char **s, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -41,11 +41,11 @@ static int parse_value(const char **s, unsigned int depth, uint64_t *out)
 
 	if (!depth)
 		return -EINVAL;
-	if (take(s, "(")) {
+	if (take_word(s, "(")) {
 		rc = parse_or(s, depth - 1, out);
-		return rc ? rc : take(s, ")") ? 0 : -EINVAL;
+		return rc ? rc : take_word(s, ")") ? 0 : -EINVAL;
 	}
-	if (take(s, "0x"))
+	if (take_word(s, "0x"))
 		return parse_digits(s, 16, UINT64_MAX, out);
 	return parse_digits(s, 10, UINT64_MAX, out);
 }
@@ -56,9 +56,9 @@ static int parse_sum(const char **s, unsigned int depth, uint64_t *out)
 	int rc = parse_value(s, depth, out);
 
 	while (!rc) {
-		bool minus = take(s, "-");
+		bool minus = take_word(s, "-");
 
-		if (!minus && !take(s, "+"))
+		if (!minus && !take_word(s, "+"))
 			return 0;
 		rc = parse_value(s, depth, &more);
 		if (!rc && (minus ? __builtin_sub_overflow(*out, more, out) : __builtin_add_overflow(*out, more, out)))
@@ -72,7 +72,7 @@ static int parse_shift(const char **s, unsigned int depth, uint64_t *out)
 	uint64_t by;
 	int rc = parse_sum(s, depth, out);
 
-	while (!rc && take(s, "<<")) {
+	while (!rc && take_word(s, "<<")) {
 		rc = parse_sum(s, depth, &by);
 		if (rc)
 			break;
@@ -92,7 +92,7 @@ static int parse_or(const char **s, unsigned int depth, uint64_t *out)
 	uint64_t more;
 	int rc = parse_shift(s, depth, out);
 
-	while (!rc && take(s, "|")) {
+	while (!rc && take_word(s, "|")) {
 		rc = parse_shift(s, depth, &more);
 		if (!rc)
 			*out |= more;
@@ -118,7 +118,7 @@ static uint64_t find_dead(const char *s)
 	while ((s = strchr(s, '{'))) {
 		s++;
 		bit = parse_bit(&s);
-		if (!bit || !take(&s, ",") || !take(&s, "\""))
+		if (!bit || !take_word(&s, ",") || !take_word(&s, "\""))
 			continue;
 		/* until 4.13, "x" is EXIT_DEAD and TASK_DEAD */
 		if (*s && strchr("XZx", *s) && s[1] == '"')
@@ -135,10 +135,10 @@ static uint64_t find_preempted(const char *s)
 
 	while ((s = strstr(s, state))) {
 		s += strlen(state);
-		if (!take(&s, "&"))
+		if (!take_word(&s, "&"))
 			continue;
 		bit = parse_bit(&s);
-		if (bit && take(&s, "?") && take(&s, "\"+\""))
+		if (bit && take_word(&s, "?") && take_word(&s, "\"+\""))
 			return bit;
 	}
 	return 0;

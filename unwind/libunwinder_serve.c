@@ -265,7 +265,7 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 
 /* ---- rules */
 
-static void put(struct work *w, const void *bytes, size_t len)
+static void put_bytes(struct work *w, const void *bytes, size_t len)
 {
 	if (len > sizeof(w->own) - w->own_size)
 		len = sizeof(w->own) - w->own_size;
@@ -276,7 +276,7 @@ static void put(struct work *w, const void *bytes, size_t len)
 
 static void put_word(struct work *w, uint64_t value, size_t size)
 {
-	put(w, &value, size); /* little endian, as the files are */
+	put_bytes(w, &value, size); /* little endian, as the files are */
 }
 
 static void put_leb(struct work *w, int64_t value)
@@ -306,19 +306,19 @@ static size_t put_records(struct work *w, const struct cfi_cie *cie, const struc
 	size_t at;
 
 	w->own_size = OWN_CIE;
-	put_word(w, 0, 8); /* length, and the CIE's id */
-	put(w, "\3", 2);   /* version, and no augmentation */
+	put_word(w, 0, 8);     /* length, and the CIE's id */
+	put_bytes(w, "\3", 2); /* version, and no augmentation */
 	put_leb(w, (int64_t)cie->code_align);
 	put_leb(w, cie->data_align);
 	put_leb(w, cie->return_reg);
-	put(w, cie->program, (size_t)(cie->end - cie->program));
+	put_bytes(w, cie->program, (size_t)(cie->end - cie->program));
 	end_record(w, OWN_CIE);
 	at = w->own_size;
 	put_word(w, 0, 4);
 	put_word(w, w->own_size - OWN_CIE, 4); /* from here back to the CIE */
 	put_word(w, fde->start + w->bias, 8);
 	put_word(w, fde->end - fde->start, 8);
-	put(w, fde->program, (size_t)(fde->program_end - fde->program));
+	put_bytes(w, fde->program, (size_t)(fde->program_end - fde->program));
 	end_record(w, at);
 	put_word(w, 0, 8);
 	return at;
@@ -401,7 +401,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 		rc = search_debug(w, ip, pi, need);
 	w->parses = false;
 	w->no_rules = rc == -UNW_ENOINFO;
-		/* Without rules libunwind guesses. But an address in no mapping is not code: end the stack. */
+	/* Without rules libunwind guesses. But an address in no mapping is not code: end the stack. */
 	return w->unmapped ? -UNW_EUNSPEC : rc;
 }
 

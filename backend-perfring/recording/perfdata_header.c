@@ -38,7 +38,7 @@ struct cursor {
 	size_t left;
 };
 
-static const void *take(struct cursor *c, size_t size)
+static const void *take_bytes(struct cursor *c, size_t size)
 {
 	const void *p = c->at;
 
@@ -51,7 +51,7 @@ static const void *take(struct cursor *c, size_t size)
 
 static bool take_u32(struct cursor *c, uint32_t *out)
 {
-	const void *p = take(c, sizeof(*out));
+	const void *p = take_bytes(c, sizeof(*out));
 
 	if (p)
 		memcpy(out, p, sizeof(*out));
@@ -61,7 +61,7 @@ static bool take_u32(struct cursor *c, uint32_t *out)
 /* Take a string of the format: its size with padding, then that many bytes, possibly with a terminator. */
 static const char *take_string(struct cursor *c, uint32_t *size)
 {
-	return take_u32(c, size) ? take(c, *size) : NULL;
+	return take_u32(c, size) ? take_bytes(c, *size) : NULL;
 }
 
 void header_release(struct perfdata_header *h)
@@ -111,7 +111,7 @@ size_t header_attr_size(const void *attr, size_t size)
 	return said < PERF_ATTR_SIZE_VER0 || said > size ? 0 : said;
 }
 
-static unsigned int has(const struct perf_event_attr *attr, uint64_t bit)
+static unsigned int has_field(const struct perf_event_attr *attr, uint64_t bit)
 {
 	return attr->sample_type & bit ? 1 : 0;
 }
@@ -121,13 +121,13 @@ static void place_ids(struct perfdata_header *h)
 {
 	const struct perf_event_attr *a = &h->events[0]->attr;
 
-	if (has(a, PERF_SAMPLE_IDENTIFIER)) {
+	if (has_field(a, PERF_SAMPLE_IDENTIFIER)) {
 		h->sample_id_at = 1;
 		h->other_id_at = 1;
-	} else if (has(a, PERF_SAMPLE_ID)) {
-		h->sample_id_at = 1 + has(a, PERF_SAMPLE_IP) + has(a, PERF_SAMPLE_TID) + has(a, PERF_SAMPLE_TIME) +
-				  has(a, PERF_SAMPLE_ADDR);
-		h->other_id_at = 1 + has(a, PERF_SAMPLE_CPU) + has(a, PERF_SAMPLE_STREAM_ID);
+	} else if (has_field(a, PERF_SAMPLE_ID)) {
+		h->sample_id_at = 1 + has_field(a, PERF_SAMPLE_IP) + has_field(a, PERF_SAMPLE_TID) +
+				  has_field(a, PERF_SAMPLE_TIME) + has_field(a, PERF_SAMPLE_ADDR);
+		h->other_id_at = 1 + has_field(a, PERF_SAMPLE_CPU) + has_field(a, PERF_SAMPLE_STREAM_ID);
 	}
 	if (!a->sample_id_all)
 		h->other_id_at = 0;
@@ -195,14 +195,15 @@ uint64_t header_time_of(const struct perfdata_header *h, const struct perf_event
 	if (!h->nr_events)
 		return 0;
 	a = &h->events[event == SIZE_MAX ? 0 : event]->attr;
-	if (!has(a, PERF_SAMPLE_TIME))
+	if (!has_field(a, PERF_SAMPLE_TIME))
 		return 0;
 	if (record->type == PERF_RECORD_SAMPLE) {
-		at = 1 + has(a, PERF_SAMPLE_IDENTIFIER) + has(a, PERF_SAMPLE_IP) + has(a, PERF_SAMPLE_TID);
+		at = 1 + has_field(a, PERF_SAMPLE_IDENTIFIER) + has_field(a, PERF_SAMPLE_IP) +
+		     has_field(a, PERF_SAMPLE_TID);
 		return at < nr ? words[at] : 0;
 	}
-	at = 1 + has(a, PERF_SAMPLE_ID) + has(a, PERF_SAMPLE_STREAM_ID) + has(a, PERF_SAMPLE_CPU) +
-	     has(a, PERF_SAMPLE_IDENTIFIER);
+	at = 1 + has_field(a, PERF_SAMPLE_ID) + has_field(a, PERF_SAMPLE_STREAM_ID) + has_field(a, PERF_SAMPLE_CPU) +
+	     has_field(a, PERF_SAMPLE_IDENTIFIER);
 	return a->sample_id_all && at < nr ? words[nr - at] : 0;
 }
 
@@ -272,8 +273,8 @@ static int read_event_desc(struct perfdata_header *h, struct cursor c)
 	if (!take_u32(&c, &nr) || !take_u32(&c, &attr_size) || attr_size < PERF_ATTR_SIZE_VER0)
 		return -EBADMSG;
 	for (i = 0; i < nr; i++) {
-		if (!(attr = take(&c, attr_size)) || !take_u32(&c, &nr_ids) || !(name = take_string(&c, &len)) ||
-		    !(ids = take(&c, sizeof(uint64_t) * (size_t)nr_ids)))
+		if (!(attr = take_bytes(&c, attr_size)) || !take_u32(&c, &nr_ids) || !(name = take_string(&c, &len)) ||
+		    !(ids = take_bytes(&c, sizeof(uint64_t) * (size_t)nr_ids)))
 			return -EBADMSG;
 		event = described(h, i, attr, ids, nr_ids);
 		rc = event == SIZE_MAX ? 0 : header_name_event(h, event, name, len);
@@ -341,7 +342,7 @@ static int read_build_ids(struct perfdata_header *h, struct cursor c)
 		if (c.left < sizeof(head))
 			return -EBADMSG;
 		memcpy(&head, c.at, sizeof(head));
-		record = take(&c, head.size);
+		record = take_bytes(&c, head.size);
 		if (!record || head.size < sizeof(head))
 			return -EBADMSG;
 		r = header_add_build_id(h, record);

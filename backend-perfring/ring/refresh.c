@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int add(struct queue *q, uint64_t time, pid_t pid, pid_t tid, const char *comm)
+static int add_comm(struct queue *q, uint64_t time, pid_t pid, pid_t tid, const char *comm)
 {
 	struct incoming *in = queue_take(q, COMM_LEN);
 
@@ -30,7 +30,7 @@ static int read_name(void *ctx, pid_t pid, pid_t tid)
 
 	if (!proc_lives(host, pid, tid) || proc_comm(host, pid, tid, comm))
 		return 0;
-	return add(q, time, pid, tid, comm);
+	return add_comm(q, time, pid, tid, comm);
 }
 
 int refresh_read(struct queue *q)
@@ -41,5 +41,5 @@ int refresh_read(struct queue *q)
 		return 0;
 	if (proc_processes(env->request->host, read_name, q) == -ENOMEM)
 		return -ENOMEM;
-	return add(q, now_ns(), 0, 0, (char[COMM_LEN]){ "" });
+	return add_comm(q, now_ns(), 0, 0, (char[COMM_LEN]){ "" });
 }

@@ -53,7 +53,7 @@ int ring_map(struct ring *r, int fd, size_t bytes, struct blocks *blocks)
 	return rc;
 }
 
-static void release(struct ring *r, struct ring_kept *k)
+static void release_kept(struct ring *r, struct ring_kept *k)
 {
 	struct block *block;
 
@@ -70,8 +70,8 @@ void ring_unmap(struct ring *r)
 		munmap(r->page, r->page_size + r->bytes);
 		pthread_mutex_destroy(&r->lock);
 	}
-	release(r, &r->kept);
-	release(r, &r->reading);
+	release_kept(r, &r->kept);
+	release_kept(r, &r->reading);
 	*r = (struct ring){ 0 };
 }
 
@@ -176,7 +176,7 @@ static unsigned char *room_for(struct ring *r, size_t size, struct ring_part **p
 /*
  * With the lock held. Copy the record at @at, without unneeded parts, into @part. Return: 0; -ENOMEM: no block is free
  */
-static int keep(struct ring *r, uint64_t at, size_t size, struct ring_part **part, bool for_reader)
+static int keep_record(struct ring *r, uint64_t at, size_t size, struct ring_part **part, bool for_reader)
 {
 	unsigned char *to = room_for(r, size, part, for_reader);
 
@@ -209,7 +209,7 @@ static int move(struct ring *r, size_t most, bool for_reader, bool *more)
 
 		damaged = !is_size(size, head - tail);
 		if (!damaged)
-			rc = keep(r, tail, size, &part, for_reader);
+			rc = keep_record(r, tail, size, &part, for_reader);
 		if (!damaged && !rc)
 			tail += size;
 	}

@@ -163,8 +163,8 @@ static void attribute(const struct shortfall *s, struct gap *g)
 		g->by[OTHER] = left;
 }
 
-static void add(struct err *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct err *why, const char *fmt, ...)
+static void append_text(struct err *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void append_text(struct err *why, const char *fmt, ...)
 {
 	size_t used = strnlen(why->msg, sizeof(why->msg) - 1);
 	va_list ap;
@@ -188,14 +188,16 @@ static void add_throttled(struct err *why, const struct shortfall *s)
 {
 	static const char name[] = "kernel.perf_event_max_sample_rate";
 
-	add(why, "the kernel throttled the event %" PRIu64 " time%s", s->throttled, s->throttled == 1 ? "" : "s");
+	append_text(why, "the kernel throttled the event %" PRIu64 " time%s", s->throttled,
+		    s->throttled == 1 ? "" : "s");
 	if (leaves_room(s->max_rate_end, s->period_ns)) {
 		if (!leaves_room(s->max_rate_start, s->period_ns))
-			add(why, " (%s was %" PRIu64 " at first)", name, s->max_rate_start);
+			append_text(why, " (%s was %" PRIu64 " at first)", name, s->max_rate_start);
 	} else if (s->max_rate_start > s->max_rate_end) {
-		add(why, " (%s was lowered from %" PRIu64 " to %" PRIu64 ")", name, s->max_rate_start, s->max_rate_end);
+		append_text(why, " (%s was lowered from %" PRIu64 " to %" PRIu64 ")", name, s->max_rate_start,
+			    s->max_rate_end);
 	} else {
-		add(why, " (%s is %" PRIu64 ")", name, s->max_rate_end);
+		append_text(why, " (%s is %" PRIu64 ")", name, s->max_rate_end);
 	}
 }
 
@@ -213,36 +215,39 @@ static void add_cause(struct err *why, const struct shortfall *s, enum missing c
 		add_throttled(why, s);
 		break;
 	case OFFLINE:
-		add(why, "CPUs were offline for %.1f s", (double)s->offline_ns / NSEC_PER_SEC);
+		append_text(why, "CPUs were offline for %.1f s", (double)s->offline_ns / NSEC_PER_SEC);
 		break;
 	case STOLEN:
-		add(why, "the hypervisor stole %.1f s of the CPUs' time", (double)s->steal_ns / NSEC_PER_SEC);
+		append_text(why, "the hypervisor stole %.1f s of the CPUs' time", (double)s->steal_ns / NSEC_PER_SEC);
 		break;
 	case UNFOLLOWED:
-		add(why,
-		    "the kernel let only %.2f s of it be sampled (it excludes set-user-ID programs, and programs that "
-		    "you cannot read)",
-		    (double)followed_of(s, s->due_ns) / NSEC_PER_SEC);
+		append_text(why,
+			    "the kernel let only %.2f s of it be sampled (it excludes set-user-ID programs, and "
+			    "programs that "
+			    "you cannot read)",
+			    (double)followed_of(s, s->due_ns) / NSEC_PER_SEC);
 		break;
 	case ENDED:
-		add(why,
-		    "it started %" PRIu64 " %s, and up to the last %.3g ms of each are not sampled (choose a higher "
-		    "rate)",
-		    s->started, s->started == 1 ? "thread or process" : "threads and processes",
-		    (double)shortfall_period(s->period_ns) / 1e6);
+		append_text(why,
+			    "it started %" PRIu64
+			    " %s, and up to the last %.3g ms of each are not sampled (choose a higher "
+			    "rate)",
+			    s->started, s->started == 1 ? "thread or process" : "threads and processes",
+			    (double)shortfall_period(s->period_ns) / 1e6);
 		break;
 	case UNKNOWN:
-		add(why,
-		    "it is not known why: threads that run for less than %.3g ms, set-user-ID programs and programs "
-		    "that you cannot read have no samples, and timer interrupts may have come late",
-		    (double)shortfall_period(s->period_ns) / 1e6);
+		append_text(why,
+			    "it is not known why: threads that run for less than %.3g ms, set-user-ID programs and "
+			    "programs "
+			    "that you cannot read have no samples, and timer interrupts may have come late",
+			    (double)shortfall_period(s->period_ns) / 1e6);
 		break;
 	case IDLE:
-		add(why, "timer interrupts of idle CPUs came late");
+		append_text(why, "timer interrupts of idle CPUs came late");
 		break;
 	default:
-		add(why, "timer interrupts came late%s",
-		    s->in_kernel ? ", or another BPF program or map access was running on those CPUs" : "");
+		append_text(why, "timer interrupts came late%s",
+			    s->in_kernel ? ", or another BPF program or map access was running on those CPUs" : "");
 	}
 }
 
@@ -253,12 +258,12 @@ static void add_causes(struct err *why, const struct shortfall *s, struct gap *g
 	enum missing c;
 
 	for (c = largest(g->by); g->by[c] && g->by[c] >= g->missing / NAME_SHARE; c = largest(g->by)) {
-		add(why, "%s ", before);
+		append_text(why, "%s ", before);
 		add_cause(why, s, c);
 		g->by[c] = 0;
 		before = ";";
 	}
-	add(why, ".");
+	append_text(why, ".");
 }
 
 bool shortfall_explain(const struct shortfall *s, struct err *why)
@@ -270,8 +275,9 @@ bool shortfall_explain(const struct shortfall *s, struct err *why)
 	if (!is_worth(s, &g))
 		return false;
 	*why = (struct err){ 0 };
-	add(why, "%d %% of the samples due (%" PRIu64 "%s) were not taken",
-	    (int)(100 * (double)g.missing / (double)g.due), g.due, g.outside_idle ? " outside the idle task" : "");
+	append_text(why, "%d %% of the samples due (%" PRIu64 "%s) were not taken",
+		    (int)(100 * (double)g.missing / (double)g.due), g.due,
+		    g.outside_idle ? " outside the idle task" : "");
 	add_causes(why, s, &g);
 	return true;
 }
@@ -309,9 +315,10 @@ bool shortfall_explain_command(const struct shortfall *s, struct err *why)
 		return false;
 	attribute_command(s, &g);
 	*why = (struct err){ 0 };
-	add(why,
-	    "the CPU time of the command, %.2f s, is worth about %" PRIu64 " samples, of which %" PRIu64 " were taken",
-	    (double)s->due_ns / NSEC_PER_SEC, due, s->taken);
+	append_text(why,
+		    "the CPU time of the command, %.2f s, is worth about %" PRIu64 " samples, of which %" PRIu64
+		    " were taken",
+		    (double)s->due_ns / NSEC_PER_SEC, due, s->taken);
 	add_causes(why, s, &g);
 	return true;
 }

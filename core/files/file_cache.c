@@ -61,7 +61,7 @@ static int fill(struct cached_file *cf, const struct mapped_file *file)
 	return 0;
 }
 
-static struct cached_file *find(struct file_cache *c, const struct mapped_file *file)
+static struct cached_file *find_entry(struct file_cache *c, const struct mapped_file *file)
 {
 	bool is_new;
 	struct cached_file *cf = intern(&c->files, &c->kind, file, &is_new);
@@ -82,7 +82,7 @@ void *file_cache_get(struct file_cache *c, const struct mapped_file *file)
 		drop_hints(c);
 		c->forgotten = tasks_forgotten(c->tasks);
 	}
-	cf = c->hints[hint].file == file ? entry_at(c, c->hints[hint].at) : find(c, file);
+	cf = c->hints[hint].file == file ? entry_at(c, c->hints[hint].at) : find_entry(c, file);
 	if (!cf)
 		return NULL;
 	c->hints[hint].file = file;

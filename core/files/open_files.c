@@ -111,7 +111,7 @@ static int copy(int handle, uint64_t max, struct worker_message *reply)
  * Hand on a file that is not local as an O_PATH descriptor. Closing any other one calls the file system, too
  * (FUSE_FLUSH), and a process cannot even exit before that is answered.
  */
-static int find(const struct search_places *places, const struct request *r, struct worker_message *reply)
+static int find_file(const struct search_places *places, const struct request *r, struct worker_message *reply)
 {
 	struct file_search what = r->what;
 	struct answer *a = reply->data;
@@ -154,7 +154,7 @@ static int serve(void *ctx, const struct worker_message *request, struct worker_
 	const struct request *r = request->data;
 	int rc = r->task == COPY     ? copy(request->fd, r->max, reply)
 		 : r->task == MEMORY ? read_memory(r, reply)
-				     : find(ctx, r, reply);
+				     : find_file(ctx, r, reply);
 
 	/* A file system may return any error. These mean that the worker failed, so do not let it return them. */
 	return rc == -EAGAIN || rc == -ETIME || rc == -ECANCELED || rc == -EPIPE || rc == -EBADMSG ? -EIO : rc;
@@ -187,7 +187,7 @@ void open_files_start(struct open_files *of)
 	worker_start(of->worker);
 }
 
-static void drop(struct open_files *of, const struct kept *k)
+static void drop_kept(struct open_files *of, const struct kept *k)
 {
 	of->copied -= k->copied;
 	if (k->fd >= 0)
@@ -204,7 +204,7 @@ void open_files_free(struct open_files *of)
 		return;
 	v = of->kept.v;
 	for (i = 0; i < of->kept.nr; i++)
-		drop(of, &v[i]);
+		drop_kept(of, &v[i]);
 	intern_release(&of->kept);
 	worker_free(of->worker);
 	free(of);
@@ -252,8 +252,8 @@ static bool is_safe(const struct worker_message *request)
 }
 
 /* Have the worker serve @request. */
-static int ask(struct open_files *of, const struct worker_message *request, struct worker_message *reply,
-	       int timeout_ms, const struct asked *asked)
+static int ask_worker(struct open_files *of, const struct worker_message *request, struct worker_message *reply,
+		      int timeout_ms, const struct asked *asked)
 {
 	int rc;
 
@@ -303,7 +303,7 @@ static int search(struct open_files *of, enum task task, const struct file_searc
 	memcpy(&r->what, what, sizeof(*what));
 	memcpy(r->path, what->path, len);
 	reply = (struct worker_message){ &a, sizeof(a), -1 };
-	rc = request.len > WORKER_MESSAGE_MAX ? -ENOENT : ask(of, &request, &reply, of->timeout_ms, asked);
+	rc = request.len > WORKER_MESSAGE_MAX ? -ENOENT : ask_worker(of, &request, &reply, of->timeout_ms, asked);
 	free(r);
 	if (!rc && (reply.len != sizeof(a) || reply.fd < 0)) {
 		if (reply.fd >= 0)
@@ -320,7 +320,7 @@ static int read_all(struct open_files *of, int handle, uint64_t max, const struc
 {
 	struct request r = { .task = COPY, .max = max < COPY_MAX ? max : COPY_MAX };
 	struct worker_message request = { &r, sizeof(r), handle }, reply = { NULL, 0, -1 };
-	int rc = ask(of, &request, &reply, COPY_TIMES * of->timeout_ms, asked);
+	int rc = ask_worker(of, &request, &reply, COPY_TIMES * of->timeout_ms, asked);
 
 	if (!rc && reply.fd < 0)
 		rc = -EBADMSG;
@@ -411,12 +411,12 @@ static void drop_oldest(struct open_files *of)
 			oldest = &v[i];
 	gone = *oldest;
 	intern_delete(&of->kept, &kept_kind, oldest);
-	drop(of, &gone);
+	drop_kept(of, &gone);
 }
 
 /* Takes over the descriptor of @found. */
-static void keep(struct open_files *of, const struct mapped_file *file, const struct found_file *found,
-		 const struct asked *asked)
+static void keep_found(struct open_files *of, const struct mapped_file *file, const struct found_file *found,
+		       const struct asked *asked)
 {
 	char *path = strdup(file->path);
 	struct kept *k = NULL;
@@ -493,7 +493,7 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 		return !*asked.mounts;
 	rc = search_to_keep(of, &what, &asked, &found);
 	if (!rc)
-		keep(of, file, &found, &asked);
+		keep_found(of, file, &found, &asked);
 	if (rc == -ETIME)
 		return !*asked.mounts;
 	return rc != -ENOENT && rc != -ESTALE && rc != -EAGAIN && !descriptors_ran_out(rc);

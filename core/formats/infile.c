@@ -158,7 +158,7 @@ ssize_t infile_read(struct infile *in, void *to, size_t len, struct err *err)
 	return n < 0 ? n : n + (ssize_t)first;
 }
 
-static bool has(const struct infile *in, const char *bytes, size_t len)
+static bool has_bytes(const struct infile *in, const char *bytes, size_t len)
 {
 	return memmem(in->begin, in->nr_begin, bytes, len);
 }
@@ -188,7 +188,7 @@ static enum infile_format format_of(const struct infile *in)
 		return INFILE_RECORDING;
 	if (starts(in, "{", 1))
 		return INFILE_JSON;
-	if (starts(in, "<!DOCTYPE html>", 15) || has(in, "<html", 5))
+	if (starts(in, "<!DOCTYPE html>", 15) || has_bytes(in, "<html", 5))
 		return INFILE_PAGE;
 	return is_binary(in) ? INFILE_PPROF : INFILE_FOLDED;
 }

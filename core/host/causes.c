@@ -45,7 +45,7 @@ struct rights {
 	bool fine;      /* the kernel has CAP_PERFMON and CAP_BPF */
 };
 
-static void __attribute__((format(printf, 2, 3))) say(char text[CAUSE_LEN], const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) set_text(char text[CAUSE_LEN], const char *fmt, ...)
 {
 	va_list ap;
 
@@ -108,7 +108,7 @@ static void read_rights(const struct host *host, struct rights *out)
 		out->effective = out->permitted = 0;
 }
 
-static bool has(const struct rights *r, int cap)
+static bool has_capability(const struct rights *r, int cap)
 {
 	return r->effective & BIT_OF(cap) && (r->fine || cap < CAP_PERFMON);
 }
@@ -116,13 +116,13 @@ static bool has(const struct rights *r, int cap)
 /* True if the capability is effective on the whole host. */
 static bool counts(const struct rights *r, int cap)
 {
-	return !r->in_userns && has(r, cap);
+	return !r->in_userns && has_capability(r, cap);
 }
 
 /* CAP_SYS_ADMIN includes the newer capabilities. */
 static bool has_or_admin(const struct rights *r, int cap)
 {
-	return has(r, cap) || has(r, CAP_SYS_ADMIN);
+	return has_capability(r, cap) || has_capability(r, CAP_SYS_ADMIN);
 }
 
 /*
@@ -144,17 +144,17 @@ static const struct grant *perfmon(const struct rights *r)
 {
 	if (!r->fine)
 		return &grant_admin;
-	return has(r, CAP_BPF) ? &program_perfmon : &grant_perfmon;
+	return has_capability(r, CAP_BPF) ? &program_perfmon : &grant_perfmon;
 }
 
 static void say_grant(const struct rights *r, const struct grant *g, const char *or_else, struct cause *out)
 {
 	if (r->in_userns)
-		say(out->remedy, "run it outside of the user namespace%s", or_else);
+		set_text(out->remedy, "run it outside of the user namespace%s", or_else);
 	else if (r->fine)
-		say(out->remedy, "give it %s (root, setcap %s+ep)%s", g->caps, g->setcap, or_else);
+		set_text(out->remedy, "give it %s (root, setcap %s+ep)%s", g->caps, g->setcap, or_else);
 	else
-		say(out->remedy, "run it as root%s", or_else);
+		set_text(out->remedy, "run it as root%s", or_else);
 }
 
 /* ---- perf events */
@@ -188,14 +188,14 @@ static bool is_paranoid(const struct host *host, const struct rights *r, const s
 	demand = demand_of(e, v);
 	/* Some of those kernels require CAP_SYS_ADMIN even if they have CAP_PERFMON. */
 	if (v > 2 && counts(r, CAP_PERFMON) && !counts(r, CAP_SYS_ADMIN)) {
-		say(out->text, "kernel.perf_event_paranoid is %lld; with CAP_PERFMON it needs a value below 3", v);
-		say(out->remedy, "sysctl kernel.perf_event_paranoid=2, or give it CAP_SYS_ADMIN (root)");
+		set_text(out->text, "kernel.perf_event_paranoid is %lld; with CAP_PERFMON it needs a value below 3", v);
+		set_text(out->remedy, "sysctl kernel.perf_event_paranoid=2, or give it CAP_SYS_ADMIN (root)");
 		return true;
 	}
 	if (!demand.below || (!r->in_userns && has_or_admin(r, CAP_PERFMON)))
 		return false;
-	say(out->text, "kernel.perf_event_paranoid is %lld; %s %s or a value below %d%s", v, demand.what,
-	    perfmon(r)->caps, demand.below, has_or_admin(r, CAP_PERFMON) ? NO_USERNS : "");
+	set_text(out->text, "kernel.perf_event_paranoid is %lld; %s %s or a value below %d%s", v, demand.what,
+		 perfmon(r)->caps, demand.below, has_or_admin(r, CAP_PERFMON) ? NO_USERNS : "");
 	snprintf(or_else, sizeof(or_else), ", or sysctl kernel.perf_event_paranoid=%d", demand.below - 1);
 	say_grant(r, perfmon(r), or_else, out);
 	return true;
@@ -241,16 +241,18 @@ static bool is_foreign(const struct host *host, const struct rights *r, pid_t ti
 		return false;
 	snprintf(task, sizeof(task), "%d", tid);
 	if (is_of_another(host, task, "Uid", getuid(), &n))
-		say(out->text, "thread %d is of another user, %llu: it needs %s", tid, (unsigned long long)n, needs);
+		set_text(out->text, "thread %d is of another user, %llu: it needs %s", tid, (unsigned long long)n,
+			 needs);
 	else if (is_of_another(host, task, "Gid", getgid(), &n))
-		say(out->text, "thread %d is of another group, %llu: it needs %s", tid, (unsigned long long)n, needs);
+		set_text(out->text, "thread %d is of another group, %llu: it needs %s", tid, (unsigned long long)n,
+			 needs);
 	else if (!read_caps(host, task, "CapPrm", &n) && n & ~r->permitted)
-		say(out->text, "thread %d has capabilities that the profiler lacks: it needs %s", tid, needs);
+		set_text(out->text, "thread %d has capabilities that the profiler lacks: it needs %s", tid, needs);
 	else if (is_undumpable(host, task))
-		say(out->text, "thread %d is of a process that may not be dumped: it needs %s", tid, needs);
+		set_text(out->text, "thread %d is of a process that may not be dumped: it needs %s", tid, needs);
 	else
 		return false;
-	say(out->remedy, "run it as the user of that process, or as root");
+	set_text(out->remedy, "run it as the user of that process, or as root");
 	return true;
 }
 
@@ -259,8 +261,8 @@ static bool is_filtered(const struct rights *r, const struct call *call, int cod
 {
 	if (!r->filtered || call->answer() != code)
 		return false;
-	say(out->text, "a seccomp filter refuses %s", call->name);
-	say(out->remedy, "allow %s in the seccomp profile of the container or service", call->name);
+	set_text(out->text, "a seccomp filter refuses %s", call->name);
+	set_text(out->remedy, "allow %s in the seccomp profile of the container or service", call->name);
 	return true;
 }
 
@@ -276,11 +278,11 @@ static void explain_missing(const struct host *host, const struct call *call, st
 		return;
 	rc = host_setting(host, call->setting, &v);
 	if (!rc) {
-		say(out->text, "something refuses %s, although this kernel has it", call->name);
-		say(out->remedy, "allow %s in the sandbox that the profiler runs in", call->name);
+		set_text(out->text, "something refuses %s, although this kernel has it", call->name);
+		set_text(out->remedy, "allow %s in the sandbox that the profiler runs in", call->name);
 	} else if (rc == -ENOENT && !host_setting(host, "kernel/cap_last_cap", &v)) {
-		say(out->text, "this kernel was built without %s", call->config);
-		say(out->remedy, "a kernel with %s", call->config);
+		set_text(out->text, "this kernel was built without %s", call->config);
+		set_text(out->remedy, "a kernel with %s", call->config);
 	}
 }
 
@@ -291,12 +293,12 @@ void cause_of_files(const struct host *host, int code, struct cause *out)
 
 	*out = (struct cause){ 0 };
 	if (code == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl)) {
-		say(out->text, "RLIMIT_NOFILE is %llu", (unsigned long long)rl.rlim_cur);
-		say(out->remedy, "raise it: ulimit -n, or LimitNOFILE= of the service");
+		set_text(out->text, "RLIMIT_NOFILE is %llu", (unsigned long long)rl.rlim_cur);
+		set_text(out->remedy, "raise it: ulimit -n, or LimitNOFILE= of the service");
 	}
 	if (code == -ENFILE && !host_setting(host, "fs/file-max", &v)) {
-		say(out->text, "fs.file-max is %lld", v);
-		say(out->remedy, "raise it: sysctl fs.file-max");
+		set_text(out->text, "fs.file-max is %lld", v);
+		set_text(out->remedy, "raise it: sysctl fs.file-max");
 	}
 }
 
@@ -329,14 +331,14 @@ static void explain_event(const struct host *host, const struct cause_event *e, 
 
 	if (code == -EINVAL && !host_setting(host, "kernel/perf_event_max_sample_rate", &v) &&
 	    (int64_t)e->freq_hz > v) {
-		say(out->text, "kernel.perf_event_max_sample_rate is %lld, below the rate of %llu", v,
-		    (unsigned long long)e->freq_hz);
-		say(out->remedy, "a lower -F, or sysctl kernel.perf_event_max_sample_rate");
+		set_text(out->text, "kernel.perf_event_max_sample_rate is %lld, below the rate of %llu", v,
+			 (unsigned long long)e->freq_hz);
+		set_text(out->remedy, "a lower -F, or sysctl kernel.perf_event_max_sample_rate");
 	}
 	if (code == -ENOENT && e->type->type == PERF_TYPE_HARDWARE && !has_pmu(host, "cpu") &&
 	    !has_pmu(host, "cpu_core")) {
-		say(out->text, "this machine has no PMU; try -e cpu-clock");
-		say(out->remedy, "-e cpu-clock");
+		set_text(out->text, "this machine has no PMU; try -e cpu-clock");
+		set_text(out->remedy, "-e cpu-clock");
 	}
 }
 
@@ -371,9 +373,9 @@ void cause_of_ring(const struct host *host, int code, struct cause *out)
 	read_rights(host, &r);
 	if (counts(&r, CAP_IPC_LOCK))
 		return;
-	say(out->text, "kernel.perf_event_mlock_kb is %lld and RLIMIT_MEMLOCK %llu KiB; more needs CAP_IPC_LOCK%s", kb,
-	    kib(rl.rlim_cur), has(&r, CAP_IPC_LOCK) ? NO_USERNS : "");
-	say(out->remedy, "raise one of them: sysctl kernel.perf_event_mlock_kb, ulimit -l");
+	set_text(out->text, "kernel.perf_event_mlock_kb is %lld and RLIMIT_MEMLOCK %llu KiB; more needs CAP_IPC_LOCK%s",
+		 kb, kib(rl.rlim_cur), has_capability(&r, CAP_IPC_LOCK) ? NO_USERNS : "");
+	set_text(out->remedy, "raise one of them: sysctl kernel.perf_event_mlock_kb, ulimit -l");
 }
 
 /* ---- BPF */
@@ -402,9 +404,9 @@ static bool lacks_rights(const struct host *host, const struct rights *r, struct
 	if (r->in_userns && (has_or_admin(r, CAP_BPF) || has_or_admin(r, CAP_PERFMON)))
 		but = NO_USERNS;
 	if (lacks != &program_perfmon && !host_setting(host, call_bpf.setting, &v) && v > 0)
-		say(out->text, "kernel.unprivileged_bpf_disabled is %lld; it needs %s%s", v, lacks->caps, but);
+		set_text(out->text, "kernel.unprivileged_bpf_disabled is %lld; it needs %s%s", v, lacks->caps, but);
 	else if (r->known)
-		say(out->text, "it needs %s%s", lacks->caps, but);
+		set_text(out->text, "it needs %s%s", lacks->caps, but);
 	else
 		return false;
 	say_grant(r, lacks, "", out);
@@ -422,8 +424,8 @@ static void explain_lockdown(const struct host *host, struct cause *out)
 	if (host_read(host->sys, "kernel/security/lockdown", text, sizeof(text)) <= 0 ||
 	    !strstr(text, "[confidentiality]"))
 		return;
-	say(out->text, "the kernel is locked down, for confidentiality");
-	say(out->remedy, "boot without lockdown=confidentiality");
+	set_text(out->text, "the kernel is locked down, for confidentiality");
+	set_text(out->remedy, "boot without lockdown=confidentiality");
 }
 
 /* Maps are created before programs are loaded. */
@@ -441,8 +443,8 @@ static void explain_bpf_refused(const struct host *host, struct cause *out)
 		explain_lockdown(host, out);
 		return;
 	}
-	say(out->text, "RLIMIT_MEMLOCK is %llu KiB, and this kernel counts BPF maps", kib(rl.rlim_cur));
-	say(out->remedy, "raise it: ulimit -l, or LimitMEMLOCK= of the service");
+	set_text(out->text, "RLIMIT_MEMLOCK is %llu KiB, and this kernel counts BPF maps", kib(rl.rlim_cur));
+	set_text(out->remedy, "raise it: ulimit -l, or LimitMEMLOCK= of the service");
 }
 
 void cause_of_bpf(const struct host *host, int code, struct cause *out)

@@ -69,7 +69,7 @@ static int set_caps(const struct caps *c)
 }
 
 /* Before 3.16, root has bits for capabilities that the kernel does not know. */
-static bool has(const struct caps *c, int cap)
+static bool has_capability(const struct caps *c, int cap)
 {
 	return cap != CAP_NONE && c->permitted & BIT_OF(cap) && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0;
 }
@@ -84,9 +84,9 @@ static uint64_t needed(const struct caps *have, unsigned int uses, bool always)
 
 		if (r->uses == ALL_USES ? !always : !(r->uses & uses))
 			continue;
-		if (has(have, r->cap))
+		if (has_capability(have, r->cap))
 			keep |= BIT_OF(r->cap);
-		else if (has(have, r->older))
+		else if (has_capability(have, r->older))
 			keep |= BIT_OF(r->older);
 	}
 	return keep;

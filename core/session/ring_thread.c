@@ -63,7 +63,7 @@ static void take_signals(struct ring_thread *k)
 }
 
 /* Keep the first failure: the reader may be reading it. */
-static void fail(struct ring_thread *k, int rc, const struct err *err)
+static void note_failure(struct ring_thread *k, int rc, const struct err *err)
 {
 	if (k->rc)
 		return;
@@ -82,12 +82,12 @@ static void fetch(struct ring_thread *k)
 	/* A ring that stays full, because memory is full, does not wake the thread again. */
 	k->much = rc > 0;
 	if (rc < 0)
-		fail(k, rc, &err);
+		note_failure(k, rc, &err);
 	else if (rc)
 		eventfd_write(k->asks, 1);
 }
 
-static void look(struct ring_thread *k)
+static void look_for_processes(struct ring_thread *k)
 {
 	int found = k->ops->look(k->source);
 
@@ -146,7 +146,7 @@ static int wait_for_rings(struct ring_thread *k, bool *gone)
 	int ready = waiting_poll(&k->waiting, timeout_ms(k), gone, &err);
 
 	if (ready < 0)
-		fail(k, ready, &err);
+		note_failure(k, ready, &err);
 	return ready;
 }
 
@@ -156,7 +156,7 @@ static bool is_due(const struct ring_thread *k)
 	return !k->looks || now_ns() - k->fetched_ns >= FETCH_MS * (NSEC_PER_SEC / 1000);
 }
 
-static void keep(void *arg)
+static void run_thread(void *arg)
 {
 	struct ring_thread *k = arg;
 
@@ -172,7 +172,7 @@ static void keep(void *arg)
 		if (minds && flag_get(&k->minds_signals)) /* the report may have ended meanwhile */
 			take_signals(k);
 		if (k->looks)
-			look(k);
+			look_for_processes(k);
 		if (!k->rc && (ready || ((k->much || flag_get(&k->minds_signals)) && is_due(k))))
 			fetch(k);
 		if (ready < 0)
@@ -231,7 +231,7 @@ struct ring_thread *ring_thread_start(const struct events *ev, bool realtime, in
 	k->source = source;
 	k->looks = ops->look;
 	k->signal_fd = signal_fd;
-	rc = priority_thread_start(&k->thread, realtime, keep, k);
+	rc = priority_thread_start(&k->thread, realtime, run_thread, k);
 	if (!rc)
 		return k;
 	release(k);

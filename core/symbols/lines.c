@@ -340,7 +340,7 @@ static int call(struct lines *l, uint32_t id, int fd, uint64_t addr, struct line
  * A worker may crash or be out of memory because of another file that it has read before. So if it had others open,
  * send the request again to a new worker.
  */
-static int ask(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
+static int ask_worker(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
 {
 	bool alone = is_empty(l);
 	int rc = call(l, id, fd, addr, found);
@@ -361,14 +361,14 @@ static void judge_late(struct lines *l, struct file *file)
 }
 
 /* -E2BIG: this address has too many frames. -ENOEXEC: the file is broken, which is not worth a warning. */
-static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
+static int find_frames(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
 {
 	struct file *file = &l->files[id];
 	int nr;
 
 	if (l->off || file->failed)
 		return 0;
-	nr = ask(l, id, fd, addr, found);
+	nr = ask_worker(l, id, fd, addr, found);
 	file->late &= nr < 0;
 	if (nr == -ENOEXEC)
 		file->failed = true;
@@ -394,7 +394,7 @@ size_t lines_find(struct lines *l, uint32_t file, int fd, uint64_t addr, const s
 
 	if (a)
 		return tell(l, a, out);
-	nr = find(l, file, fd, addr, found);
+	nr = find_frames(l, file, fd, addr, found);
 	/* No request was sent: a later report may send one. */
 	if (!nr && l->off)
 		return 0;

@@ -63,7 +63,7 @@ static int add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t unit)
 	return 0;
 }
 
-/* A range comes before those that are nested in it. Of equal ones, the first in the file comes last, and is found. */
+/* A range comes before those that are nested in it. The first of equal ones in the file comes last, so it is found. */
 static int cmp_ranges(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;

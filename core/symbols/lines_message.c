@@ -11,7 +11,7 @@ static size_t text_len(const char *s)
 	return s ? strnlen(s, LINES_NAME - 1) : 0;
 }
 
-static void put(struct worker_message *m, const void *bytes, size_t len)
+static void put_bytes(struct worker_message *m, const void *bytes, size_t len)
 {
 	if (len)
 		memcpy((char *)m->data + m->len, bytes, len);
@@ -25,11 +25,11 @@ int lines_reply_add(struct worker_message *reply, const struct lines_frame *f)
 
 	if (sizeof(line) + name + file + 2 > WORKER_MESSAGE_MAX - reply->len)
 		return -E2BIG;
-	put(reply, &line, sizeof(line));
-	put(reply, f->name, name);
-	put(reply, "", 1);
-	put(reply, f->file, file);
-	put(reply, "", 1);
+	put_bytes(reply, &line, sizeof(line));
+	put_bytes(reply, f->name, name);
+	put_bytes(reply, "", 1);
+	put_bytes(reply, f->file, file);
+	put_bytes(reply, "", 1);
 	return 0;
 }
 

@@ -48,7 +48,7 @@ union handle {
 	char room[sizeof(struct file_handle) + sizeof(uint64_t)];
 };
 
-static struct known *find(const struct cgroup *c, uint64_t id)
+static struct known *find_known(const struct cgroup *c, uint64_t id)
 {
 	return intern_find(&c->known, &known_kind, &id);
 }
@@ -59,7 +59,7 @@ static void learn(struct cgroup *c, uint64_t id, bool inside)
 	struct known *k;
 	bool is_new;
 
-	if (c->known.nr == MAX_KNOWN && !find(c, id))
+	if (c->known.nr == MAX_KNOWN && !find_known(c, id))
 		intern_release(&c->known);
 	k = intern(&c->known, &known_kind, &id, &is_new);
 	if (k && is_new)
@@ -140,7 +140,7 @@ static int climb(struct cgroup *c, int fd)
 		}
 		c->path = path;
 		path[nr++] = id;
-		k = find(c, id);
+		k = find_known(c, id);
 		inside = id == c->id || (k && k->inside);
 	}
 	if (fd >= 0)
@@ -152,7 +152,7 @@ static int climb(struct cgroup *c, int fd)
 	return 0;
 }
 
-static void walk(struct cgroup *c, int fd, int depth);
+static void walk_below(struct cgroup *c, int fd, int depth);
 
 /* Skip files, and directories that are removed meanwhile. */
 static void walk_entry(struct cgroup *c, int folder, const struct dirent *e, int depth)
@@ -167,13 +167,13 @@ static void walk_entry(struct cgroup *c, int folder, const struct dirent *e, int
 		return;
 	}
 	if (cgroup_is_folder(fd)) /* else something is mounted there */
-		walk(c, fd, depth);
+		walk_below(c, fd, depth);
 	else
 		close(fd);
 }
 
 /* @fd is closed. */
-static void walk(struct cgroup *c, int fd, int depth)
+static void walk_below(struct cgroup *c, int fd, int depth)
 {
 	uint64_t id = folder_id(fd);
 	bool too_many = depth == MAX_DEPTH || c->known.nr == MAX_KNOWN;
@@ -202,7 +202,7 @@ static void look_around(struct cgroup *c)
 	if (c->known.nr == MAX_KNOWN)
 		intern_release(&c->known);
 	if (fd >= 0)
-		walk(c, fd, 0);
+		walk_below(c, fd, 0);
 	c->walk_at = began + (now_ns() - began) * WALK_SHARE;
 }
 
@@ -265,7 +265,7 @@ static bool look_for(struct cgroup *c, uint64_t id)
 	if (now_ns() < c->walk_at)
 		return false;
 	look_around(c);
-	if (!find(c, id) && c->cut)
+	if (!find_known(c, id) && c->cut)
 		return false;
 	learn(c, id, false);
 	return true;
@@ -277,11 +277,11 @@ bool cgroup_has(struct cgroup *c, uint64_t id)
 
 	if (!id)
 		return false;
-	k = find(c, id);
+	k = find_known(c, id);
 	if (!k && !look_for(c, id))
 		c->missed++;
 	if (!k)
-		k = find(c, id);
+		k = find_known(c, id);
 	return k && k->inside;
 }
 

@@ -70,12 +70,12 @@ void descendants_tell(struct descendants *d, bool (*keep)(void *ctx, pid_t pid, 
 	d->keep_ctx = ctx;
 }
 
-static struct process *find(const struct descendants *d, pid_t pid)
+static struct process *find_process(const struct descendants *d, pid_t pid)
 {
 	return intern_find(&d->processes, &process_kind, &pid);
 }
 
-static void tell(struct descendants *d, struct process *p)
+static void tell_decision(struct descendants *d, struct process *p)
 {
 	if (d->keep && !p->told)
 		p->told = d->keep(d->keep_ctx, p->pid, p->in ? DESCENT_IN : DESCENT_OUT);
@@ -96,7 +96,7 @@ static size_t place_of(pid_t pid)
 }
 
 /* Add a process with one thread; it must not exist yet. */
-static struct process *add(struct descendants *d, pid_t pid, bool in)
+static struct process *add_process(struct descendants *d, pid_t pid, bool in)
 {
 	bool is_new;
 	struct process *p = intern(&d->processes, &process_kind, &pid, &is_new);
@@ -106,7 +106,7 @@ static struct process *add(struct descendants *d, pid_t pid, bool in)
 	return p;
 }
 
-static void drop(struct descendants *d, struct process *p)
+static void drop_process(struct descendants *d, struct process *p)
 {
 	intern_delete(&d->processes, &process_kind, p);
 }
@@ -119,21 +119,21 @@ static void end(struct descendants *d, struct process *p)
 	take_back(d, p);
 	p->ended = true;
 	p->ended_at = d->next_ended;
-	oldest = find(d, d->ended[d->next_ended]);
+	oldest = find_process(d, d->ended[d->next_ended]);
 	/* If the pid was reused, the process has another place in the queue, or none. */
 	if (oldest && oldest != p && oldest->ended && oldest->ended_at == d->next_ended)
-		drop(d, oldest);
+		drop_process(d, oldest);
 	d->ended[d->next_ended] = pid;
 	d->next_ended = (d->next_ended + 1) % MAX_ENDED;
 }
 
 static int begin(struct descendants *d, pid_t pid)
 {
-	struct process *p = add(d, pid, true);
+	struct process *p = add_process(d, pid, true);
 
 	if (!p)
 		return -ENOMEM;
-	tell(d, p);
+	tell_decision(d, p);
 	return 0;
 }
 
@@ -145,7 +145,7 @@ int descendants_exec(struct descendants *d, pid_t pid)
 		d->begun = true;
 		return begin(d, pid);
 	}
-	p = find(d, pid);
+	p = find_process(d, pid);
 	if (!p || !p->in)
 		return 0;
 	/*
@@ -159,7 +159,7 @@ int descendants_exec(struct descendants *d, pid_t pid)
 
 int descendants_fork(struct descendants *d, pid_t pid, pid_t ppid)
 {
-	struct process *p = find(d, pid);
+	struct process *p = find_process(d, pid);
 	bool in = descendants_has(d, ppid);
 
 	if (pid == ppid) {
@@ -171,14 +171,14 @@ int descendants_fork(struct descendants *d, pid_t pid, pid_t ppid)
 		take_back(d, p);
 		if (p->told_until)
 			d->reused[place_of(pid)] = (struct reused){ pid, p->told_until };
-		drop(d, p);
+		drop_process(d, p);
 	}
 	return in ? begin(d, pid) : 0;
 }
 
 void descendants_exit(struct descendants *d, pid_t pid, pid_t tid)
 {
-	struct process *p = find(d, pid);
+	struct process *p = find_process(d, pid);
 
 	if (!p || p->ended)
 		return;
@@ -190,20 +190,20 @@ void descendants_exit(struct descendants *d, pid_t pid, pid_t tid)
 
 bool descendants_has(const struct descendants *d, pid_t pid)
 {
-	const struct process *p = find(d, pid);
+	const struct process *p = find_process(d, pid);
 
 	return p && p->in;
 }
 
 bool descendants_judge(struct descendants *d, pid_t pid)
 {
-	struct process *p = find(d, pid);
+	struct process *p = find_process(d, pid);
 
 	/* The answer about the root changes with its exec; ids below 1 are not processes. */
 	if (!p && d->keep && pid > 0 && (pid != d->root || d->begun))
-		p = add(d, pid, false);
+		p = add_process(d, pid, false);
 	if (p && !p->ended)
-		tell(d, p);
+		tell_decision(d, p);
 	return p && p->in;
 }
 

@@ -122,7 +122,7 @@ int pinned_fd(const struct pinned *p)
 }
 
 /* The entry of @id, a new one if there is none; NULL: no memory. */
-static struct seen *find(struct pinned *p, uint64_t id)
+static struct seen *find_seen(struct pinned *p, uint64_t id)
 {
 	bool is_new;
 
@@ -138,7 +138,7 @@ bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
 	struct seen *s;
 	bool has;
 
-	s = find(p, id);
+	s = find_seen(p, id);
 	if (s && time && time < s->looked_ns) {
 		*unsure |= s->changes || time <= s->since_ns;
 		return s->has;
@@ -158,7 +158,7 @@ bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
 
 void pinned_told(struct pinned *p, uint64_t id, bool has)
 {
-	struct seen *s = find(p, id);
+	struct seen *s = find_seen(p, id);
 
 	if (!s)
 		return;
