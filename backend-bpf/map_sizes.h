@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choose the sizes of the maps with counts: as many entries as the user wants, but by default not more than a run can
- * fill. If there is only one set, it is small at first, because the kernel takes a millisecond to make one MiB.
+ * Choose the sizes of the maps with counts and stacks: as many entries as the user wants. A size up to the
+ * default has a limit: what a run, or an interval of the report, can fill. A run without intervals has one set of
+ * maps, others have two. A single set is small at first, because the kernel takes a millisecond to make one MiB.
  *
  * An entry of a stack map takes as much memory as the deepest possible stack, and the hash of a stack gives its only
- * place. Most stacks are short. So half of the memory is for whole entries, half as many as requested. The other half
- * is for entries of BPF_SHORT_WORDS: twice as many as requested, or four times if there is one set. A short stack whose
- * place is taken goes to the whole entries.
+ * place. Most stacks are short. So there are only half as many whole entries as requested, and instead entries of
+ * BPF_SHORT_WORDS: twice as many as requested, or four times if there is one set. A short stack whose place is taken
+ * goes to the whole entries.
  */
 #ifndef BACKEND_BPF_MAP_SIZES_H
 #define BACKEND_BPF_MAP_SIZES_H
@@ -31,14 +32,15 @@ struct map_sizes {
 struct map_sizes map_sizes_choose(const struct request *r, unsigned int cpus, unsigned int depth, bool first);
 
 /**
- * map_sizes_bound() - halve the increase from @from to @to until a set takes no more than a share of @memory. A cgroup
- * that reaches its limit kills the profiler, while samples without room in the tables are counted from the ring.
+ * map_sizes_bound() - halve the sizes in @to, but not below those in @from, until a set takes no more than a share of
+ * @memory. If a cgroup reaches its limit, the kernel kills the profiler. If a sample has no room in the tables, it is
+ * counted from the ring.
  * @depth: as above
  * @memory: bytes, see memory_limit(); 0: not known
  */
 void map_sizes_bound(struct map_sizes *to, const struct map_sizes *from, unsigned int depth, uint64_t memory);
 
-/** map_sizes_grow() - true if a size in @to is larger than in @from. */
+/** map_sizes_grow() - true if @to has more entries for counts, stacks or short stacks than @from. */
 bool map_sizes_grow(const struct map_sizes *from, const struct map_sizes *to);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "core/symbols/namer.h"
 
-/** namer_bpf - name kernel addresses by a program that the kernel runs for each: since Linux 5.13. */
+/** namer_bpf - name kernel addresses by a BPF program, which runs once for each address. Needs Linux 5.13. */
 extern const struct namer_ops namer_bpf;
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The code that both counters share, bpf.c for samples and offcpu.c for intervals: a BPF object with the maps of
- * bpf/shared.h, and two sets of counts. User space reads one set while the program fills the other. Of the programs in
- * the object, only the one that fits the run is loaded, and the program dispatch() if the run needs it to call that
- * one.
+ * bpf/shared.h, and two sets of counts. User space reads one set while the program fills the other. The object
+ * has several programs. Only the one that fits the run is loaded, and dispatch() if the run needs it to call that one.
  */
 #ifndef BACKEND_BPF_OBJECT_H
 #define BACKEND_BPF_OBJECT_H

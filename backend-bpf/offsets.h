@@ -4,8 +4,8 @@
  *
  * The programs get these offsets in their configuration, not from CO-RE relocations. libbpf (1.1) refuses an object
  * that has any relocation if the kernel has no BTF, even if the program that is loaded has none: each object would be
- * needed twice. If there is BTF, libbpf reads all of it (10 to 20 ms), even for programs that need none. And no
- * relocation can check the parameters of a tracepoint before clang 15.
+ * needed twice. If there is BTF, libbpf reads all of it (10 to 20 ms), even for programs that need none. Before clang
+ * 15, no relocation can check the parameters of a tracepoint.
  */
 #ifndef BACKEND_BPF_OFFSETS_H
 #define BACKEND_BPF_OFFSETS_H
@@ -18,8 +18,8 @@ struct btf;
 /**
  * offsets_of_mntns(), offsets_of_pidns(), offsets_of_switch() - read the offsets from the BTF of this kernel.
  * @out: unchanged on failure
- * Return: 0; -errno: there is no BTF, or it lacks a member. offsets_of_switch(): also -ENOENT if the tracepoint does
- * not pass both tasks as the program expects.
+ * Return: 0; -errno: there is no BTF, or it lacks a member. offsets_of_switch(): also -ENOENT if sched_switch does not
+ * pass both tasks as raw_count_switch() (bpf/offcpu.bpf.c) expects.
  */
 int offsets_of_mntns(struct bpf_mntns_offsets *out, struct err *err);
 int offsets_of_pidns(struct bpf_pidns_offsets *out, struct err *err);

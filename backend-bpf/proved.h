@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Proven user stacks: the program may count samples with these as the kernel walks them by frame pointers. The map
- * `proved` of bpf/profile.bpf.c has them, and this file keeps a list of its entries for each process, to withdraw them
- * later.
+ * Proven user stacks: the BPF program may count a sample with such a stack, because the callchain that the kernel walks
+ * by frame pointers is right. The map `proved` of bpf/profile.bpf.c has these stacks. proved.c keeps a list of the
+ * map's entries for each process, to withdraw them later.
  *
  * The addresses of a stack prove whether its frame pointers are right, as long as the mappings of its process do not
  * change. User space unwinds one sample with each stack and calls proved_tell(). Not thread safe.
@@ -21,7 +21,9 @@
 struct admitted;
 
 /**
- * struct proved_leaf - a callchain whose leaf returns to @top: entry @user_stack of a stack map. @top: 0: it does not.
+ * struct proved_leaf - a callchain, and a caller that it lacks because its leaf has no frame.
+ * @top:        that caller's address, which belongs after the leaf; 0: the callchain lacks none
+ * @user_stack: number of the callchain, as in struct bpf_count_key
  */
 struct proved_leaf {
 	uint64_t top;
@@ -46,12 +48,16 @@ void proved_release(struct proved *p);
 /**
  * proved_tell() - report that a sample that the program passed on has been unwound.
  * @note: its process, callchain and set
- * @proof: what was proven about all samples that have the same If the map is full, all entries of all processes are
- *         dropped; those of running processes come back.
+ * @proof: what was proven about all samples of the process with this callchain; PROOF_LEAF: and with this @note->top
+ * If the map is full, all entries of all processes are dropped. A stack gets its entry back when a sample proves it
+ * again.
  */
 enum proof_use proved_tell(struct proved *p, const struct sample_note *note, enum proof proof);
 
-/** proved_leaf() - find stack @id of `counts_N`, which is BPF_LEAF_STACKS or above. Return: false: there is none. */
+/**
+ * proved_leaf() - find the stack whose number in the keys of `counts_N` (N: @set) is @id, BPF_LEAF_STACKS or above.
+ * Return: false: there is none.
+ */
 bool proved_leaf(const struct proved *p, unsigned int set, int32_t id, struct proved_leaf *out);
 
 /** proved_withdraw() - see counter_ops.withdraw. */

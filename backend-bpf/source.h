@@ -3,8 +3,8 @@
 #define BACKEND_BPF_SOURCE_H
 
 /*
- * The sources of the BPF programs as they were compiled in, zero-terminated: bpf/layout.h, bpf/shared.h, and one
- * program each.
+ * The C text of bpf/profile.bpf.c and of bpf/offcpu.bpf.c, each behind that of bpf/layout.h and bpf/shared.h, for
+ * --ebpf. Zero-terminated.
  */
 extern const char bpf_source[];
 extern const char bpf_switches_source[];

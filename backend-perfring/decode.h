@@ -17,20 +17,20 @@
 /* Types that no kernel has, and that are not decoded: a source adds such records itself. */
 enum {
 	RECORD_GAP = 0x10000, /* records of this ring may have been lost */
-	RECORD_NAME,          /* thread @tid has this name at @time; tid 0: that was the last name */
+	RECORD_NAME,          /* in /proc, thread @tid has this name at @time; tid 0: all threads have been read */
 };
 
-/** enum record_gap - records may be lost from now on; until now; at some time before now. */
+/** enum record_gap - when records may be lost: from now on; up to now; at some time before now. */
 enum record_gap { GAP_BEGINS, GAP_ENDS, GAP_WAS };
 
-/** struct record - a decoded record; pointers into its bytes. Only the members of its @type are set. */
+/** struct record - a decoded record; its pointers are into the decoded bytes. Only the members of its @type are set. */
 struct record {
 	uint32_t type;  /* PERF_RECORD_*, RECORD_* */
 	uint32_t mode;  /* of the CPU: PERF_RECORD_MISC_KERNEL, _USER, ...; for MMAP: of the addresses */
 	uint64_t time;  /* ns of the event's clock; 0: the record has none */
 	uint32_t cpu;   /* UINT32_MAX: the record has none */
-	pid_t pid, tid; /* SAMPLE: interrupted task, -1 if it is dying; COMM, MMAP, FORK, EXIT, NAMESPACES,
-			   SWITCH: the task that the record is about */
+	pid_t pid, tid; /* SAMPLE: the interrupted task, -1 if it is dying; other types: the task that the
+			   record is about */
 	pid_t writer;   /* the thread that ran when the kernel wrote the record; 0: not known, also for SAMPLE */
 	union {
 		struct {
@@ -39,7 +39,7 @@ struct record {
 			uint64_t ip;     /* the interrupted address; 0: the sample has none */
 			const void *raw; /* raw_size bytes, not aligned; NULL: none */
 			uint32_t raw_size;
-			uint64_t abi;         /* PERF_SAMPLE_REGS_ABI_* of @regs; _NONE: there are none */
+			uint64_t abi;         /* PERF_SAMPLE_REGS_ABI_* of @regs; _NONE: do not read @regs */
 			const uint64_t *regs; /* one for each bit of @mask, the lowest first */
 			uint64_t mask;        /* attr.sample_regs_user */
 			const void *stack;    /* stack_size bytes from the stack pointer on; NULL: none */
@@ -55,13 +55,13 @@ struct record {
 			uint64_t start, len, pgoff;
 			uint32_t maj, min; /* MMAP2 only, else 0 */
 			uint64_t ino;
-			const unsigned char *build_id; /* instead of these; NULL: none */
+			const unsigned char *build_id; /* instead of maj, min and ino; NULL: none */
 			uint8_t build_id_size;         /* at most 20 */
 			const char *path;              /* terminated */
 		} mmap;                                /* PERF_RECORD_MMAP and PERF_RECORD_MMAP2 */
 		struct {
 			pid_t ppid, ptid;
-			bool exec; /* perf record made this up: after the fork, the process has called exec */
+			bool exec; /* made up by perf record: the process has called exec since its fork */
 		} fork;            /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
 		struct {
 			bool out;       /* the thread leaves its CPU; else it comes back to one */
@@ -70,11 +70,11 @@ struct record {
 		uint64_t mntns;         /* PERF_RECORD_NAMESPACES: inode number of the mount namespace; 0: missing */
 		struct {
 			uint64_t records; /* for LOST_SAMPLES: samples */
-			bool wanted;      /* LOST_SAMPLES: a filter of the recording program dropped them */
+			bool wanted;      /* LOST_SAMPLES: perf record's own filter dropped them */
 		} lost;                   /* PERF_RECORD_LOST and PERF_RECORD_LOST_SAMPLES */
 		struct {
 			uint64_t cookie;
-			const uint64_t *ips; /* the user's part of the callchain of samples of thread @tid */
+			const uint64_t *ips; /* user callchain of the samples of thread @tid with this cookie */
 			uint64_t nr;
 		} deferred; /* RECORD_CALLCHAIN_DEFERRED */
 		struct {
@@ -90,11 +90,14 @@ struct record {
 /**
  * decode_identifier() - the id (PERF_EVENT_IOC_ID) of the event that wrote a record, for events that share a ring and
  * have PERF_SAMPLE_IDENTIFIER: the first word of a sample, the last word of any other record with a sample_id.
- * @record: @size bytes. Return: 0 if it has none.
+ * @record: @size bytes. Return: 0: the record is too short for it.
  */
 uint64_t decode_identifier(const struct perf_event_header *record, size_t size);
 
-/** record_reg() - in sample @r, the value of register @reg, PERF_REG_*; NULL: the sample does not have it. */
+/**
+ * record_reg() - the value of register @reg (PERF_REG_*) in sample @r, whose ABI is not _NONE. NULL: the sample does
+ * not have this register.
+ */
 static inline const uint64_t *record_reg(const struct record *r, unsigned int reg)
 {
 	const uint64_t bit = 1ULL << reg, *regs = r->sample.regs;
@@ -104,11 +107,12 @@ static inline const uint64_t *record_reg(const struct record *r, unsigned int re
 
 /**
  * decode_record() - check and decode one record.
- * @attr:  of its event: sample_type and sample_id_all determine its fields
+ * @attr:  of the event that wrote the record: determines the record's fields
  * @bytes: @size bytes, aligned to 8
  *
- * Return: 1 and *@out; 0: of a type that we do not use, only type, time and cpu are set; -EBADMSG: its contents do not
- * fit its size; -ENOTSUP: a sample with a read_format that this decoder cannot skip.
+ * Return: 1 and *@out; 0: of a type that we do not use, or without the thread that it is about: only type, mode, time,
+ * cpu and writer are set; -EBADMSG: its contents do not fit its size, or a path or build id is too long; -ENOTSUP: a
+ * sample with a read_format that this decoder cannot skip.
  */
 int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
 

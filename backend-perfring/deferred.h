@@ -3,9 +3,10 @@
  * Samples that wait for their user stacks, which the kernel takes when their thread returns to user space
  * (compat/perf_deferred.h). A row key has everything from the time of the sample except that stack.
  *
- * A thread has one cookie at a time, that of its last entry into the kernel: records come in time order, so the record
- * of an earlier cookie is late or lost. Work per sample and memory are limited: beyond the limits, the samples of the
- * thread that has waited longest are counted as missed.
+ * A thread has one cookie at a time, that of its last entry into the kernel. Records come in time order: if a sample
+ * has a new cookie, samples of the thread with another one are counted as missed, because their stack is late or lost.
+ * Work per sample and memory are limited: beyond the limits, the samples of the thread that has waited longest are
+ * counted as missed, those of exited threads first.
  */
 #ifndef PERFRING_DEFERRED_H
 #define PERFRING_DEFERRED_H
@@ -38,8 +39,8 @@ void deferred_free(struct deferred *d);
 /**
  * deferred_wait() - a sample of thread @tid waits for the stack with @cookie.
  * @key: its kernel stack is copied, its user stack does not matter
- * @set: of the sink
- * Return: 0; -ENOMEM: it does not wait, and was not counted; -errno of deferred_fn.
+ * @set: index in sink.sets
+ * Return: 0; -ENOMEM, or -errno of deferred_fn for an earlier sample: this one does not wait, and was not counted.
  */
 int deferred_wait(struct deferred *d, pid_t tid, uint64_t cookie, const struct row_key *key, unsigned int set);
 
@@ -49,17 +50,18 @@ int deferred_wait(struct deferred *d, pid_t tid, uint64_t cookie, const struct r
  */
 int deferred_came(struct deferred *d, pid_t tid, uint64_t cookie, const struct stack *user);
 
-/** deferred_executed() - thread @tid has called exec: its next stack is not that of the samples. */
+/** deferred_executed() - thread @tid has called exec: count its samples as missed, its next stack is not theirs. */
 int deferred_executed(struct deferred *d, pid_t tid);
 
 /**
  * deferred_exited() - the EXIT record of thread @tid. Its last callchain follows this record (perf_event_exit_task()
- * and unwind_deferred_task_exit() in do_exit(), 7.2), if one comes. Few exited threads may wait, because exited
- * processes without rows are forgotten with their mappings; see TASKS_MAX_EXITED.
+ * and unwind_deferred_task_exit() in do_exit(), 7.2), if one comes. At most DEFERRED_MAX_EXITED exited threads may
+ * wait, because exited processes without rows are forgotten with their mappings; see TASKS_MAX_EXITED in
+ * core/tasks/tasks.h.
  */
 int deferred_exited(struct deferred *d, pid_t tid);
 
-/** deferred_flush() - no more records come. */
+/** deferred_flush() - no more records come: count all samples that wait as missed. */
 int deferred_flush(struct deferred *d);
 
 /** deferred_nr() - samples that wait. */

@@ -10,7 +10,7 @@ struct rules;
 
 /**
  * made_rules_of() - the rules of code that process @pid makes, as far as they are known.
- * Return: borrowed until the next call, or one of @dumps; NULL: there are none.
+ * Return: borrowed until the next call of this or of a function of jitdumps.h; NULL: there are none, or no memory.
  */
 struct rules *made_rules_of(struct jitdumps *dumps, pid_t pid);
 

@@ -21,7 +21,7 @@
 
 /**
  * struct order_item - a record, which the caller owns.
- * @time:     0: it has none, and stays where it arrived
+ * @time:     0: the record has none; it gets the latest time of all records added so far
  * @in_order: must not be applied before an earlier record of its @ring with @in_order
  */
 struct order_item {
@@ -42,14 +42,14 @@ struct order {
 	struct order_entry *entries;
 	size_t nr, cap;
 	uint64_t seq;
-	uint64_t latest, horizon, applied; /* latest time of this round; of the one before; of applied records */
+	uint64_t latest, horizon, applied; /* latest time so far; at the end of the round before; of applied records */
 	uint64_t late;                     /* records that came after a later one had been applied */
 	uint64_t *in_order;                /* for each of @nr_rings: latest time of records that stay in order */
 	size_t nr_rings, cap_rings;
-	uint64_t backward; /* such records with an earlier time */
+	uint64_t backward; /* records that stay in order, with a time before that of an earlier one of their ring */
 };
 
-/** order_fn - gets the records in order. Return 0, or -errno to stop after it. */
+/** order_fn - gets the records in order. Return 0, or -errno to stop after this record. */
 typedef int (*order_fn)(void *ctx, void *record);
 
 /** order_add() - Return: 0; -ENOMEM: it was not added. */
@@ -58,10 +58,13 @@ int order_add(struct order *o, const struct order_item *item);
 /** order_restart() - from now on, records of @ring are of another event: forget earlier times. */
 void order_restart(struct order *o, uint32_t ring);
 
-/** order_round() - a round is over: apply all records that no later one can precede. */
+/**
+ * order_round() - a round is over: apply all records that no record still to come can precede.
+ * Return: 0, or the error of @fn: the records behind that one wait for the next call.
+ */
 int order_round(struct order *o, order_fn fn, void *ctx);
 
-/** order_flush() - nothing more will come: apply everything. */
+/** order_flush() - nothing more will come: apply everything. Return: as order_round(). */
 int order_flush(struct order *o, order_fn fn, void *ctx);
 
 void order_release(struct order *o);

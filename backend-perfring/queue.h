@@ -3,8 +3,8 @@
  * Records between a source and apply_record(). The source copies the bytes of a record, decodes the copy, and adds it.
  * The queue keeps the record until no earlier one can come, see order.h, and then applies it, see apply.h.
  *
- * Memory: decoded copies of the records of two rounds. A round has at most the records in the rings, and the records
- * moved to memory (events.kept_bytes_max).
+ * Memory: decoded copies of the records of two rounds. A round of the rings has at most the records in the rings, and
+ * the records moved to memory (events.kept_bytes_max). For a round of a recording see recording/recording.c.
  */
 #ifndef PERFRING_QUEUE_H
 #define PERFRING_QUEUE_H
@@ -25,7 +25,7 @@ struct queue {
 	size_t bytes; /* of records that wait */
 };
 
-/** struct incoming - a record in the queue, of @size bytes; it does not move. */
+/** struct incoming - a record in the queue, and its @size bytes. Its address stays the same. */
 struct incoming {
 	struct chunk *chunk;
 	uint32_t ring, size;
@@ -35,20 +35,20 @@ struct incoming {
 };
 
 /**
- * queue_open() - prepare all that @env requests: unwinding, off-CPU intervals. @env is borrowed.
+ * queue_open() - prepare all that @env requests, such as unwinding and off-CPU intervals. @env is borrowed.
  * @nr_rings: entries of applier.rings
- * Return: 0 or -ENOMEM; release it in both cases.
+ * Return: 0 or -ENOMEM; call queue_release() in both cases.
  */
 int queue_open(struct queue *q, const struct source_env *env, size_t nr_rings);
 void queue_release(struct queue *q);
 
-/** queue_late() - true if a sample of set @set is too late: its interval has been reported, and counted it as lost. */
+/** queue_late() - true if a sample of set @set is too late: the report of its interval has counted it as lost. */
 bool queue_late(const struct queue *q, unsigned int set);
 
 /**
  * queue_take() - make room for a record. The caller fills and decodes it, and then adds or drops it.
  * @size: of incoming.bytes, RECORD_MAX at most
- * Return: with an empty lead and record; NULL: no memory.
+ * Return: a record whose lead and record are zeros; NULL: no memory.
  */
 struct incoming *queue_take(struct queue *q, size_t size);
 
@@ -61,7 +61,8 @@ int queue_add(struct queue *q, struct incoming *in);
 size_t queue_bytes(const struct queue *q);
 
 /**
- * queue_round() - each ring has been read: apply records that no other can precede. queue_flush(): apply all.
+ * queue_round() - a round is over (see order.h): apply the records that no later one can precede. queue_flush(): apply
+ * all records, because no more will come.
  * Return: 0 or -ENOMEM, -E2BIG from the tables.
  */
 int queue_round(struct queue *q);

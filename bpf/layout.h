@@ -4,8 +4,8 @@
  *
  * Samples, profile.bpf.c: User space fills `config`, `targets` and perhaps `cgroup`, and attaches a program to one perf
  * event on each CPU. For each sample, the program does one of these:
- * - It counts the sample (`counts_N`, its stacks in `stack_map_N` and `short_map_N`) and returns 0, which ends the
- *   sample.
+ * - It counts the sample (`counts_N`, its stacks in `stack_map_N` and `short_map_N`) and returns 0: the kernel drops
+ *   the sample.
  * - It filters the sample out and returns 0.
  * - If it cannot count the sample, it writes a note to the event's ring (`notes`) and returns 1. Then the kernel writes
  *   the sample to the same ring behind the note, and user space counts it.
@@ -14,8 +14,8 @@
  *
  * There are two sets of tables, N = 0 and 1: user space reads one while the program fills the other. If only one set is
  * needed, and may be large, it is small at first. Then the attached program is dispatch(), which calls the program in
- * `programs`. When that program runs out of room, user space puts another instance of it there, with larger tables and
- * a `config` of its own.
+ * `programs`. When its tables have no room for some samples, user space puts a second instance of that program there,
+ * with larger tables and a `config` of its own.
  *
  * Time off the CPU, offcpu.bpf.c: One program sees the switches of all CPUs. When a thread leaves its CPU, the program
  * stores it in `slots`, and its stacks in `stack_map`. When the thread comes back, the program adds the time to its
@@ -23,10 +23,9 @@
  * they could not be stored. `stats` has a counter for each of these cases, too. There is only one `slots` and one
  * `stack_map`: an interval that begins while one set is filled may end in the other.
  *
- * Names of kernel addresses, names.bpf.c: user space runs a program for each address, which leaves the name in
- * `answer`.
+ * Names of kernel addresses, names.bpf.c: for each address, user space runs a program that leaves the name in `answer`.
  *
- * Fixed widths, no padding, no pointers.
+ * All structures have members of fixed widths, no padding, and no pointers.
  */
 #ifndef BPF_LAYOUT_H
 #define BPF_LAYOUT_H
@@ -53,7 +52,7 @@ struct bpf_pidns_offsets {
 	__u32 signal;     /* in struct task_struct: a pointer to struct signal_struct */
 	__u32 tgid;       /* in struct signal_struct: a pointer to struct pid */
 	__u32 level;      /* in struct pid: how many namespaces contain its own, a __u32 */
-	__u32 numbers;    /* in struct pid: a struct upid for each of them, the outermost first */
+	__u32 numbers;    /* in struct pid: a struct upid for each of these, the outermost first, then for its own */
 	__u32 upid_size;  /* size of struct upid */
 	__u32 nr;         /* in struct upid: a __u32 */
 	__u32 ns;         /* in struct upid: a pointer to struct pid_namespace */
@@ -74,7 +73,7 @@ struct bpf_config {
 	__u32 idle;                      /* 1: keep the idle task */
 	__u32 no_kernel;                 /* 1: user stacks only */
 	__u32 no_user;                   /* 1: kernel stacks only */
-	__u32 pass_all;                  /* 1: pass on every sample, even if it is counted or filtered here */
+	__u32 pass_all;                  /* 1: pass on each sample, even if counted or filtered; note each switch */
 	__u32 unwind;                    /* pass on samples with a user stack: BPF_UNWIND_* */
 	__u32 set;                       /* the set of tables to count into: 0, 1; or BPF_SET_NONE */
 	__u32 by_comm;                   /* 1: only threads called @comm */
@@ -95,10 +94,10 @@ struct bpf_config {
 	struct bpf_pidns_offsets pidns_at;       /* all 0: the offsets are not known */
 
 	/* Only for programs that see switches: the wanted intervals off the CPU. */
-	__u64 min_ns, max_ns; /* limits of their length */
+	__u64 min_ns, max_ns; /* limits of their length, both included */
 	__u64 state_mask;     /* with @by_state: only intervals that begin in one of these states; 0: could run */
-	__u64 could_run;      /* bits of the state of a thread that could still run */
-	__u64 dead;           /* bits of the state of a thread that never comes back */
+	__u64 could_run;      /* bits that do not mean that a thread waits: without other bits, it could still run */
+	__u64 dead;           /* bits that mean that a thread never comes back */
 	__u32 by_state;
 	__u32 by_cpu; /* 1: only intervals that begin on @cpu */
 	__u32 cpu;
@@ -116,7 +115,7 @@ struct bpf_config {
 /* Samples to pass on: none, all, or those whose user stack is not in `proved`. */
 enum { BPF_UNWIND_NONE, BPF_UNWIND_ALL, BPF_UNWIND_UNPROVED };
 
-/* States in these programs, as in the tracepoint's record since 4.20. */
+/* States that raw_count_switch() computes, as in the tracepoint's record since 4.20. */
 #define BPF_STATE_IDLE      0x80  /* waits uninterruptibly, but does not count as load */
 #define BPF_STATE_PREEMPTED 0x100 /* could run, and was preempted */
 #define BPF_STATE_DEAD      0x30
@@ -128,14 +127,14 @@ enum { BPF_THREADS_ANY, BPF_THREADS_USER, BPF_THREADS_KERNEL };
  */
 enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID, BPF_BY_TREE };
 
-#define BPF_SET_NONE 2 /* counting has not begun: drop every sample, uncounted */
+#define BPF_SET_NONE 2 /* counting has not begun, or is over: drop every sample or switch, uncounted */
 
 /*
  * Key of `counts_N`, from make_key(). The value is a __u64 number of samples, or struct bpf_charge. A key in a map
- * takes a multiple of 8 bytes (kernel/bpf/hashtab.c): fewer than 32 would save nothing.
+ * takes a multiple of 8 bytes (kernel/bpf/hashtab.c), so a key without @unused would take 32 bytes, too.
  */
 struct bpf_count_key {
-	__u32 pid; /* process (tgid) in the PID namespace; BPF_OUTSIDE */
+	__u32 pid; /* process (tgid) in the PID namespace, or BPF_OUTSIDE */
 	/*
 	 * Entry of `stack_map_N`, or BPF_SHORT_STACK and an entry of `short_map_N`; or BPF_NO_STACK: there is no such
 	 * stack. If a stack cannot be stored, the sample is passed on, and has no entry here.
@@ -152,8 +151,8 @@ struct bpf_count_key {
 /*
  * Key of `proved`. With a @user_stack (as in struct bpf_count_key), samples of the process with this stack need not be
  * unwound. The value is the __s32 that is stored as user_stack when they are counted: this stack, or a number from
- * BPF_LEAF_STACKS on, by which user space finds this stack with @top inserted after its leaf. An entry
- * with BPF_NO_STACK says that the process has proven stacks, so that the program must look up each stack.
+ * BPF_LEAF_STACKS on, by which user space finds this stack with @top inserted after its leaf. An entry with
+ * BPF_NO_STACK as its @user_stack says that the process has proven stacks: only then does the program look for each.
  */
 struct bpf_proved_key {
 	__u32 set; /* N; 0 with BPF_NO_STACK */
@@ -188,24 +187,24 @@ struct bpf_stats {
 };
 
 /*
- * The one entry of `flight`, one for each CPU. @entered is incremented before `config` is read, @left after everything
- * else. Once they are equal on a CPU, no run of the program there can still use an older `config`.
- * @came: time off the CPU: the thread that came at the last switch; 0: there was none yet. The address of its structure,
- *        or 1 + its id for the program that has no address: a thread may get another id in execve(2)
+ * The one entry of `flight`, one for each CPU. A run of the program increments @entered before it reads `config.set`,
+ * and @left at its end. Once both are equal on a CPU, no run there can still use an older set.
+ * @came: time off the CPU: the thread that came at the last switch; 0: there was none yet. The address of its
+ *        structure, or 1 + its id for the program that has no address: a thread may get another id in execve(2)
  */
 struct bpf_flight {
 	__u64 entered, left;
 	__u64 came;
 };
 
-/* Results for a sample. */
+/* Results for a sample, or for a thread that leaves its CPU. */
 enum {
 	BPF_COUNTED,
 	BPF_FILTERED,
 	BPF_LEFT, /* filtered: its task has left its namespaces while exiting */
 	BPF_SPILLED,
 	BPF_UNKNOWN,    /* spilled: user space has to decide whether the process is wanted; all else matches */
-	BPF_UNNUMBERED, /* spilled before any filter: user space has to find out whose sample it is */
+	BPF_UNNUMBERED, /* spilled before judge(): user space has to find the ids, and to apply the filters */
 };
 
 /* The task of a note. */
@@ -244,7 +243,8 @@ struct bpf_slot {
 
 /* Entry N of `stats` for time off the CPU, one for each CPU. */
 struct bpf_switch_stats {
-	__u64 begun; /* = charged + filtered + lost + passed + the open ones in `slots`, over both entries */
+	/* = charged + filtered + lost + passed + the open ones in `slots` that were not passed on, over both entries */
+	__u64 begun;
 	__u64 charged;
 	__u64 filtered;
 	__u64 lost;    /* the end was not seen, or there was no room for the beginning */

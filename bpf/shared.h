@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Parts that the BPF programs share: the maps that user space fills for each of them, and the filter on tasks.
+ * Parts that profile.bpf.c and offcpu.bpf.c share: maps, the keys of counts, and the filter on tasks.
  *
- * Everything here works on kernels since 4.9: only helpers and map types of that version, no loops, no global data, no
- * calls, no kernel BTF. Code that needs more is in the groups for which programs of their own are made.
+ * Code for no group (BY_*) works on kernels since 4.9: only helpers and map types of that version, no loops, no global
+ * data, no calls, no kernel BTF. Code for a group may need more; it is only in the programs for that group.
  */
 #ifndef BPF_SHARED_H
 #define BPF_SHARED_H
@@ -17,8 +17,8 @@
 enum { BY_CGROUP = 1, BY_MNTNS = 2, BY_PIDNS = 4 };
 
 /*
- * One program for each combination; user space loads one of them. The programs for a PID namespace need 5.7, which also
- * has loops.
+ * One program for each combination of groups; user space loads one of them. The programs for a PID namespace need 5.7,
+ * which also has loops.
  */
 #define PROGRAMS(name)                                                                                                 \
 	PROGRAM(name, 0)                                                                                               \
@@ -69,7 +69,7 @@ struct {
 	__type(value, struct bpf_flight);
 } flight SEC(".maps");
 
-/* A bit for each process id that has had a wanted sample or interval. */
+/* A bit for each process id that note_first() has reported. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -77,7 +77,7 @@ struct {
 	__type(value, __u64);
 } seen SEC(".maps");
 
-/* An event for each CPU, with a ring of its own: each of its records wakes user space. */
+/* The events of note_first(): one for each CPU, with a ring of its own. Each record wakes user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, 1);
@@ -85,7 +85,7 @@ struct {
 	__type(value, __u32);
 } first SEC(".maps");
 
-/* An event for each CPU. Its records go to the ring of the sampling event there. */
+/* An event for each CPU. Its records go to the ring of the samples or switches of that CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, 1);
@@ -101,17 +101,17 @@ struct stack_map {
 };
 
 /*
- * Tests whether a stack exists, by storing it here; its contents are never read. For samples, the entry has room for a
- * whole callchain: newer kernels (6.1 is one) copy all of the callchain into an entry, however small it is, except
- * those with the fix of 2025 ("bpf: Fix stackmap overflow check in __bpf_get_stackid()").
+ * Storing a stack here shows whether it exists; user space never reads this map. For samples, the entry has room for a
+ * whole callchain: newer kernels (6.1 is one) copy all of the callchain, even if the entry is smaller, except those
+ * with the fix of 2025 ("bpf: Fix stackmap overflow check in __bpf_get_stackid()").
  */
 struct stack_map probe SEC(".maps");
 
 /*
- * If this is the first wanted sample or interval of process @pid, report it to user space, which reads the mappings of
- * the process, or the records about them, before it can exit. If that fails, because the ring is full or this CPU came online later, its next one
- * is the first. (Before 5.1 a full ring is no failure.) Two CPUs may write a word at once: then they report a process
- * twice.
+ * Report process @pid to user space if this is its first wanted sample or interval. User space reads the mappings of
+ * the process, or the records about them, before the process can exit. If the report fails, because the ring is full or
+ * this CPU came online later, the next sample or interval reports the process. (Before 5.1 the helper returns no error
+ * if the ring is full.) Two CPUs may write a word at once: then they report a process twice.
  */
 static __always_inline void note_first(void *ctx, __u32 pid)
 {
@@ -136,8 +136,9 @@ struct stack_maps {
 };
 
 /*
- * Store a stack. -EFAULT means that there is no such stack (a kernel thread has no user stack), any other failure that
- * it could not be stored. If a stack is short, skipping BPF_SHORT_WORDS entries leaves nothing, which is -EFAULT, too.
+ * Store a stack. The helper returns -EFAULT if there is no such stack (a kernel thread has no user stack), or if the
+ * flags skip all entries: a stack is short if nothing is left behind its first BPF_SHORT_WORDS entries.
+ * Return: as in struct bpf_count_key; below BPF_NO_STACK: it could not be stored.
  */
 static __always_inline int stack_id(void *ctx, const struct bpf_config *c, struct stack_maps maps, __u64 flags)
 {
@@ -155,8 +156,8 @@ static __always_inline int stack_id(void *ctx, const struct bpf_config *c, struc
 }
 
 /*
- * Make the key for a sample or an interval of @who with this user stack; the kernel stack is taken now. Return: 0: a
- * stack could not be stored, and @key is unchanged.
+ * Make the key for a sample or an interval of @who with @user_stack, from stack_id(); the kernel stack is taken now.
+ * Return: 1; 0: a stack could not be stored, and @key is unchanged.
  */
 static __always_inline int key_with(void *ctx, const struct bpf_config *c, const struct bpf_note *who, __s32 user_stack,
 				    struct stack_maps maps, struct bpf_count_key *key)
@@ -196,9 +197,9 @@ static __always_inline int has_comm(const struct bpf_config *c, const char *comm
 }
 
 /*
- * True if the current task is in the wanted cgroup or below it. Before 4.18 bpf_current_task_under_cgroup() did not
- * work in interrupts, in which samples are taken. bpf_get_current_cgroup_id() came with 4.18, so older kernels cannot
- * load this.
+ * True if the current task is in the wanted cgroup or below it, and its cgroup is in `cgroup_ids`; @c has which of
+ * these conditions apply. Before 4.18 bpf_current_task_under_cgroup() did not work in interrupts, in which samples are
+ * taken. bpf_get_current_cgroup_id() came with 4.18, so older kernels cannot load this.
  */
 static __always_inline int is_in_cgroup(const struct bpf_config *c)
 {
@@ -225,7 +226,7 @@ static __always_inline __u32 number_at(__u64 at, __u32 offset)
 	return bpf_probe_read(&n, sizeof(n), (void *)(at + offset)) ? 0 : n;
 }
 
-/* The mount namespace of the current task; 0: the task has left it while exiting. */
+/* Inode number of the current task's mount namespace; 0: the task has left it while exiting, or it cannot be read. */
 static __always_inline __u32 mount_namespace(const struct bpf_mntns_offsets *at)
 {
 	__u64 nsproxy = pointer_at(bpf_get_current_task(), at->nsproxy);
@@ -242,8 +243,8 @@ static __always_inline int is_ours(const struct bpf_config *c, __u64 upid)
 }
 
 /*
- * Find the current task's ids in the list of its own namespace and all that contain it. Ours may be one of these.
- * Return: as number().
+ * Find the current task's ids in our PID namespace, if that is the task's own namespace or contains it; otherwise the
+ * ids are BPF_OUTSIDE. Return: as number().
  */
 static __always_inline int number_by_levels(const struct bpf_config *c, struct bpf_note *note)
 {
@@ -271,8 +272,8 @@ static __always_inline int number_by_levels(const struct bpf_config *c, struct b
 
 /*
  * Find the current task's ids in our PID namespace. The helper knows only the task's own namespace, not those that
- * contain it. A dying task has none any more.
- * Return: 0: they are in @note; -1: not known.
+ * contain it. A dying task has no ids any more.
+ * Return: 0: the ids are in @note, or BPF_OUTSIDE; -1: not known.
  */
 static __always_inline int number(const struct bpf_config *c, struct bpf_note *note)
 {
@@ -286,7 +287,7 @@ static __always_inline int number(const struct bpf_config *c, struct bpf_note *n
 }
 
 /*
- * Apply the filters to a sample. See core/tasks/filter.h.
+ * Apply the filters (core/tasks/filter.h) to a sample, or to the task of an interval.
  * @groups: BY_CGROUP, BY_MNTNS, BY_PIDNS; a compile-time constant
  * Return: BPF_COUNTED: the sample is wanted; BPF_UNKNOWN: it may be; BPF_FILTERED or BPF_LEFT.
  */

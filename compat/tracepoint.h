@@ -2,9 +2,10 @@
 /*
  * The tracepoint sched:sched_switch: its number for perf_event_open(2), and the offsets of its fields.
  *
- * Only tracefs has both. It may be mounted on /sys/kernel/tracing or /sys/kernel/debug/tracing (the only place on
- * 3.10), or nowhere. If it is mounted nowhere, we mount it so that no other process sees it: as a file descriptor
- * without a place (fsopen(2), 5.2), or in the mount namespace of a child process.
+ * Only tracefs has both, or before 4.1 the directory "tracing" of debugfs. Tracefs may be mounted on
+ * /sys/kernel/tracing, elsewhere, or nowhere. If it is mounted nowhere, we mount it so that no other process sees it:
+ * as a file descriptor without a place (fsopen(2), 5.2), or, if debugfs shows neither, in the mount namespace of a
+ * child process.
  */
 #ifndef COMPAT_TRACEPOINT_H
 #define COMPAT_TRACEPOINT_H
@@ -26,12 +27,11 @@ struct sched_switch {
 	uint64_t id; /* perf_event_attr.config of PERF_TYPE_TRACEPOINT */
 	struct tracepoint_field prev_comm, prev_pid, prev_state, next_pid;
 	uint64_t dead;      /* bits of prev_state: the thread has ended */
-	uint64_t preempted; /* bit of prev_state, or 0: none: it could run, but was preempted (then 0 alone also means
-			       this) */
+	uint64_t preempted; /* bit of prev_state: the thread could run, but was preempted; 0: no bit says so */
 	/*
 	 * 0 or 1: prev_state is a mask of task states, shifted left by this. Kernels from 4.14 to 4.19 shift by the
 	 * index of the state instead of the index - 1 (__trace_sched_switch_state(), fixed at the end of 2018): a
-	 * thread that could run has 1, one that sleeps 2. @dead and @preempted are for the shifted value.
+	 * thread that could run has 1, one that sleeps 2. @dead is for the shifted value; @preempted is never shifted.
 	 */
 	unsigned int state_shift;
 };
@@ -56,7 +56,7 @@ int sched_switch_parse(const char *text, struct sched_switch *out);
  */
 int sched_switch_shift(const struct sched_switch *s);
 
-/** sched_switch_shift_of() - the same, from prev_state of these records. */
+/** sched_switch_shift_of() - the same, from @nr values of prev_state in such records. */
 int sched_switch_shift_of(const uint64_t *states, size_t nr);
 
 /**

@@ -25,19 +25,19 @@ enum cfi_section { CFI_EH_FRAME, CFI_DEBUG_FRAME };
 /** enum cfi_how - where the caller's value of a register is. @value is that of struct cfi_row. */
 enum cfi_how {
 	CFI_SAME,       /* it did not change */
-	CFI_UNDEFINED,  /* lost, or in a register beyond these; for the return address: this is the outermost frame */
+	CFI_UNDEFINED,  /* lost, or in a register from ARCH_NR_REGS on; return address: this is the outermost frame */
 	CFI_OFFSET,     /* in memory at CFA + value */
 	CFI_VAL_OFFSET, /* it is CFA + value */
 	CFI_REGISTER,   /* in register number value */
-	CFI_EXPR,     /* in memory at the result of the expression at address value, after its length (ULEB128) */
-	CFI_VAL_EXPR, /* the result of that expression */
+	CFI_EXPR,       /* in memory at the result of an expression, whose length (ULEB128) is at address value */
+	CFI_VAL_EXPR,   /* the result of that expression */
 };
 
 /**
  * struct cfi_row - how to find the caller's registers from those of a frame whose address is in [@start, @end).
  *
- * Addresses, also of expressions, are those of the section that holds the record: of the file for .eh_frame, offsets in
- * the section for .debug_frame, whose expressions are marked by @debug_frame.
+ * Addresses of code are the file's own, or those of the process for code in no file. This holds for
+ * addresses of expressions in .eh_frame, too. With @debug_frame, they are offsets in .debug_frame.
  */
 struct cfi_row {
 	uint64_t start, end;
@@ -101,13 +101,13 @@ int cfi_cie_parse(enum cfi_section section, const uint8_t *bytes, size_t len, ui
 /**
  * cfi_fde_parse() - parse a whole FDE of @cie.
  * @data_base: base of DW_EH_PE_datarel addresses: the beginning of .eh_frame_hdr
- * Return: as above; -ENOTSUP also for an encoding that needs more than this.
+ * Return: as above; -ENOTSUP also for an encoding that is not absolute, DW_EH_PE_pcrel or DW_EH_PE_datarel.
  */
 int cfi_fde_parse(const struct cfi_cie *cie, const uint8_t *bytes, size_t len, uint64_t addr, uint64_t data_base,
 		  struct cfi_fde *out);
 
 /**
- * cfi_row_find() - run both programs up to @addr, which is in [fde->start, fde->end).
+ * cfi_row_find() - run the programs of @cie and @fde up to @addr, which is in [fde->start, fde->end).
  * Return: 0 and *@out; -EBADMSG: damaged, without a rule for the CFA, more than 16 states remembered, the CFA or the
  * return address in a register that is not known here (a rule for such a register is skipped); -ENOTSUP: an unknown
  * instruction, or DW_CFA_set_loc with a DW_EH_PE_datarel address.
@@ -118,7 +118,7 @@ int cfi_row_find(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t 
  * cfi_pointer() - read a pointer in encoding @encoding (DW_EH_PE_*, without the indirect bit) from the front of @bytes.
  * @addr:  of the first byte, for DW_EH_PE_pcrel
  * @value: out
- * Return: bytes read; -EBADMSG: there are not as many; -ENOTSUP: another encoding.
+ * Return: bytes read; -EBADMSG: the pointer is longer than @len; -ENOTSUP: as for cfi_fde_parse().
  */
 int cfi_pointer(const uint8_t *bytes, size_t len, uint8_t encoding, uint64_t addr, uint64_t data_base, uint64_t *value);
 

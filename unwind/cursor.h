@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Read DWARF data from bytes that may be hostile. Beyond the end, every value is 0, and the cursor is bad from then on.
+ * Read DWARF data, little endian, from bytes that may be hostile. A value that goes beyond the end is 0, and the cursor
+ * is bad from then on.
  */
 #ifndef UNWIND_CURSOR_H
 #define UNWIND_CURSOR_H
@@ -15,7 +16,7 @@
 struct cursor {
 	const uint8_t *begin, *at, *end;
 	uint64_t addr; /* of @begin */
-	bool bad;      /* a value was longer than the rest of the bytes; @at is @end */
+	bool bad;      /* a value was longer than the rest of the bytes, or than LEB128 may be; @at was set to @end */
 };
 
 static inline struct cursor cursor_new(const uint8_t *begin, const uint8_t *end, uint64_t addr)
@@ -69,7 +70,7 @@ static inline int64_t cursor_signed(struct cursor *c, size_t size)
 	return (int64_t)((cursor_fixed(c, size) ^ sign) - sign);
 }
 
-/* At most the 10 bytes that 64 bits need; bits beyond the 64th in the last byte are lost. */
+/* A LEB128 number of at most the 10 bytes that 64 bits need; bits beyond the 64th in the last byte are lost. */
 static inline uint64_t cursor_leb(struct cursor *c, bool sign)
 {
 	uint64_t v = 0;

@@ -12,18 +12,19 @@
 #define LIBUNWINDER_MAPS  32                      /* mappings that come with a sample */
 #define LIBUNWINDER_COPY  (64u << 10)             /* bytes of a stack */
 
-/** struct libunwinder_map - a mapping, and the slot of its file, or one of the above. @end 0: there is none. */
+/** struct libunwinder_map - a mapping. @slot: of its file, or LIBUNWINDER_VDSO or _NONE. @end: 0: no mapping. */
 struct libunwinder_map {
 	uint64_t start, end, pgoff;
 	uint32_t slot;
-	uint32_t is_new; /* in answers: 1: the slot's file comes with it; 2: so does it, and the worker has to ask for its debug file */
+	/* in answers: 1: the file comes with the answer, for the slot; 2: and the worker must ask for its debug file */
+	uint32_t is_new;
 };
 
-/** struct libunwinder_sample - registers and mappings of a stack. @copy.bytes is not used: see below. */
+/** struct libunwinder_sample - registers and mappings of a stack. @copy.bytes is not used: see libunwinder_shared. */
 struct libunwinder_sample {
 	struct unwind_regs regs;
 	struct unwind_copy copy;
-	uint32_t cap; /* limit on addresses, at most UNWIND_MAX_FRAMES */
+	uint32_t cap; /* the most addresses that the reply may have, at most UNWIND_MAX_FRAMES */
 	uint32_t nr_maps;
 	struct libunwinder_map maps[LIBUNWINDER_MAPS];
 };
@@ -43,7 +44,7 @@ enum libunwinder_said {
 	LIBUNWINDER_ASKS_DEBUG, /* of slot @addr; the answer is a descriptor */
 };
 
-/** struct libunwinder_reply - with LIBUNWINDER_DONE @ips has @nr addresses, @left as many entries. */
+/** struct libunwinder_reply - with LIBUNWINDER_DONE, @ips and @left (as in struct unwind_result) have @nr entries. */
 struct libunwinder_reply {
 	uint32_t said, nr;
 	uint64_t addr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --unwind: by which means user stacks are walked. */
+/* --unwind: how user stacks are walked. */
 #ifndef UNWIND_MODE_H
 #define UNWIND_MODE_H
 
@@ -7,9 +7,10 @@
 
 /**
  * enum unwind_mode - how user stacks are walked.
- * UNWIND_AUTO: by unwind rules, and by frame pointers if these are proven to give the same; for a recording, whatever
- *              its data permits
- * UNWIND_BY_RULES: by our own unwinder; UNWIND_BY_BOTH: by that and by libunwind, and compare
+ * UNWIND_AUTO: by unwind rules, and by frame pointers if these are proven to give the same; by frame pointers alone for
+ *              off-CPU time, or if stack copies cost too much or are not possible. For a recording, by unwind rules if
+ *              it has stack copies
+ * UNWIND_BY_RULES: by our own unwinder; UNWIND_BY_BOTH: by that and by libunwind, and compare the results
  */
 enum unwind_mode { UNWIND_AUTO, UNWIND_BY_FP, UNWIND_BY_RULES, UNWIND_BY_LIBUNWIND, UNWIND_BY_BOTH };
 

@@ -2,8 +2,8 @@
 /*
  * Return addresses that a uretprobe has replaced. While a probed function runs, its return address on the stack is that
  * of the kernel's code in [uprobes]; only the kernel has the original. Since 6.11 it puts the originals into callchains
- * (fixup_uretprobe_trampoline_entries(), kernel/events/callchain.c), which it walks by frame pointers: so we know them
- * for functions that have a frame.
+ * (fixup_uretprobe_trampoline_entries(), kernel/events/callchain.c), which it walks by frame pointers: so we know the
+ * originals for functions that keep a frame pointer.
  */
 #ifndef UNWIND_RETURN_PROBES_H
 #define UNWIND_RETURN_PROBES_H
@@ -27,8 +27,9 @@ struct return_probes {
 };
 
 /**
- * return_probes_restore() - put the original return addresses into the copy of the stack. The other return addresses of
- * the same frames must be those of the callchain. Return: how many were restored; 0: the copy is unchanged.
+ * return_probes_restore() - put the original return addresses into the copy of the stack. Changes nothing unless the
+ * other return addresses along the frame pointers are those of the callchain. Return: how many were restored; 0: the
+ * copy is unchanged.
  */
 size_t return_probes_restore(const struct return_probes *p);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The unwind rules of one ELF file: find the row of call frame information for an address, and the bytes of segments
- * that processes can only read.
+ * that processes cannot write to.
  *
  * The program headers lead to .eh_frame, through the binary search table of .eh_frame_hdr. If there is no table, we
- * make an index of its records. If .eh_frame has no record, .debug_frame is used, of the file or of its separate debug
- * file, by an index that is made when it is first needed. Only for files of ARCH_ELF_MACHINE, 64-bit and little endian.
+ * make an index of the records of .eh_frame. If .eh_frame has no record for the address, .debug_frame is used, of the
+ * file or of its separate debug file, by an index that is made when it is first needed. Only for files of
+ * ARCH_ELF_MACHINE, 64-bit and little endian.
  *
  * Code that a process makes at run time, which is in no file, may have rules in the form of .eh_frame, too.
  *
- * The file may be hostile, and may change or shrink while it is read (see elf_file.h). Little of it is in memory: a few
- * pages, because most addresses lie close together. Not thread safe.
+ * The file may be hostile, and may change or shrink while it is read (see elf_file.h). At most FILE_PAGES_NR
+ * pages of it are kept in memory: most addresses lie close together. Not thread safe.
  */
 #ifndef UNWIND_RULES_H
 #define UNWIND_RULES_H
@@ -28,9 +29,11 @@ struct rules;
 /**
  * rules_open() - open the rules of a file.
  * @file:  taken over, also on failure
- * @debug: its separate debug file, for .debug_frame; taken over, also on failure; ELF_FILE_NONE: there is none. One
- *         that is not of the supported kind is ignored. Return: 0 and the owned *@out, which may be without any rules;
- * -ENOEXEC: not a file of the supported kind; -ENOMEM; others of elf_section_find().
+ * @debug: its separate debug file, for .debug_frame; taken over, also on failure; ELF_FILE_NONE: there is none. An
+ *         unsupported one has no effect
+ *
+ * Return: 0 and the owned *@out, which may be without any rules; -ENOEXEC: not a file of the supported kind; -ENOMEM;
+ * others of elf_section_find().
  */
 int rules_open(struct elf_file *file, struct elf_file *debug, struct rules **out);
 void rules_close(struct rules *r);
@@ -54,7 +57,7 @@ int rules_open_code(const struct rules_code *code, struct rules **out);
 /** rules_of_code() - true if they are of code that is in no file. */
 bool rules_of_code(const struct rules *r);
 
-/** rules_forget() - the code has changed: forget all that was read. */
+/** rules_forget() - for rules_open_code(): the code has changed, so forget the rows that were found. */
 void rules_forget(struct rules *r);
 
 /** rules_memory() - bytes of memory that they use: headers, indexes, pages of the file, rows. */
@@ -65,9 +68,10 @@ bool rules_address(const struct rules *r, uint64_t offset, uint64_t *addr);
 
 /**
  * rules_find() - the row for @addr, one of the file's own addresses.
- * Return: 1 and *@out, borrowed until the next rules_find() with @r; 0: there is no rule for it; -errno: there
- * is one, but it is damaged (-EBADMSG), not supported (-ENOTSUP), or cannot be read (-ENOEXEC: the file shrank).
- * A .debug_frame that cannot be read as a whole is ignored, so that other ways are tried if .eh_frame has no record.
+ * Return: 1 and *@out, borrowed until the next rules_find() or rules_entry() with @r; 0: there is no rule for it;
+ * -errno: there is one, but it is damaged (-EBADMSG), not supported (-ENOTSUP), or cannot be read (-ENOEXEC: the file
+ * shrank), or there is no memory (-ENOMEM). A .debug_frame that cannot be read as a whole is ignored, so that the
+ * unwinder tries other ways to leave the frame.
  */
 int rules_find(struct rules *r, uint64_t addr, const struct cfi_row **out);
 
@@ -106,7 +110,7 @@ int rules_read(struct rules *r, uint64_t addr, void *to, size_t len);
 
 /* ---- for another unwinder, which reads the records itself */
 
-/** rules_serial() - a number that no other rules of this process have, or had. */
+/** rules_serial() - a number that no other rules of this process have, or had; 0 for those of rules_open_code(). */
 uint64_t rules_serial(const struct rules *r);
 
 /** rules_fds() - the descriptors of both files, borrowed; -1: it is in memory, or there is none. */
@@ -132,7 +136,7 @@ int rules_debug_record(struct rules *r, uint64_t addr, struct cfi_cie *cie, stru
 
 /**
  * rules_read_records() - read @len bytes at @addr, in .eh_frame or .eh_frame_hdr.
- * @any: or in any segment, from the file; a process may have changed these in memory
+ * @any: also in any other segment, from the file; a process may have changed these bytes in memory
  * Return: as rules_read().
  */
 int rules_read_records(struct rules *r, uint64_t addr, bool any, void *to, size_t len);

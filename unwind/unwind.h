@@ -7,9 +7,9 @@
  * recorded stack is as good as a live process, a test needs no process at all, and another unwinder (inside BPF) can
  * replace it.
  *
- * The unwinder leaves a frame by the call frame information of its file. For code without such rules it uses the
- * bytes of the code if arch_codes has them (signal trampolines, PLT entries, _init and others), else the frame pointer.
- * For the next frame it tries rules again.
+ * The unwinder finds the caller of a frame by the call frame information of the frame's file. For
+ * code without such rules it uses the bytes of the code if arch_codes has them (signal trampolines, PLT entries, _init
+ * and others), else the frame pointer. For the next frame it tries rules again.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -35,8 +35,8 @@ struct unwind_regs {
 struct unwind_memory {
 	void *ctx;
 	/*
-	 * Copy @len bytes at @addr to @to. 0; -EFAULT: they are not known; -ENODATA: they are beyond the copy of the
-	 * stack.
+	 * Copy @len bytes at @addr to @to. Return: 0; -EFAULT: they are not known; -ENODATA: they are beyond the copy
+	 * of the stack.
 	 */
 	int (*read)(void *ctx, uint64_t addr, void *to, size_t len);
 };
@@ -81,7 +81,7 @@ enum unwind_end {
 	UNWIND_ROOT,      /* the outermost frame was reached */
 	UNWIND_TRUNCATED, /* the caller's frame is beyond the copied stack, or there was no room for more addresses */
 	UNWIND_NO_RULES,  /* no rules, and no other way to find the caller */
-	UNWIND_BAD,       /* unreadable memory, damaged rules, or frames that do not advance */
+	UNWIND_BAD,       /* no mapping, unreadable memory, damaged or costly rules, or frames that do not advance */
 	UNWIND_NR_ENDS,
 };
 
@@ -96,29 +96,30 @@ _Static_assert(UNWIND_EXACT >> ARCH_USER_BITS, "no process has memory there");
  */
 #define UNWIND_LEFT_NO_RULES  1u  /* there are none for its code */
 #define UNWIND_LEFT_SIGNAL    2u  /* by its bytes it is within a signal trampoline, behind its first instruction */
-#define UNWIND_LEFT_ENTRY     4u  /* by its bytes it is the entry of a PLT, or of a function like _init */
+#define UNWIND_LEFT_ENTRY     4u  /* by its bytes it is in a PLT, a function like _init, or clone()'s system call */
 #define UNWIND_LEFT_POPPED    8u  /* by a register that we assume to have been popped, see doc/unwinding.md */
 #define UNWIND_LEFT_NOT_ABOVE 16u /* the frame was not left: its caller's frame would not be above it */
-#define UNWIND_LEFT_GUESSED   32u /* by a stack pointer that may be wrong: an earlier frame was left without rules */
+#define UNWIND_LEFT_GUESSED   32u /* the stack pointer may be wrong: an earlier frame was left by its frame pointer */
 #define UNWIND_LEFT_MADE      64u /* by rules of code that is in no file: see rules_of_code() */
 
 /**
  * enum unwind_chain - whether a walk of frame pointers without rules gives the same callers, and will give them for
  * every stack with these addresses.
- * UNWIND_CHAIN_WHOLE: each frame was left by the frame pointer, because of its rules or because it has none
- * UNWIND_CHAIN_BEHIND_LEAF: the leaf has no frame. The walk misses its return address, which is on top of the stack,
- * and the frame pointer is that of its caller. Each other frame is as above
+ * UNWIND_CHAIN_WHOLE: each frame was left by the frame pointer, by its rules or because it has no rules
+ * UNWIND_CHAIN_BEHIND_LEAF: the leaf has no frame. The walk of frame pointers misses the leaf's return address, which
+ * is on top of the stack, because the frame pointer is that of the leaf's caller. Each other frame is as above
  */
 enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_LEAF };
 
 /**
- * struct unwind_result - @ips: leaf first; the caller's array of @cap entries; @nr are set.
- * @left: the caller's array of @cap entries: how each frame was left, or why it was not; may be NULL
+ * struct unwind_result - the stack, and how the walk ended. Set @ips, @left and @cap before.
+ * @ips: leaf first; a borrowed array of @cap entries; @nr are set
+ * @left: a borrowed array of @cap entries: how each frame was left, or why it was not; may be NULL
  * @missing: with UNWIND_TRUNCATED: an address beyond the copy that was needed; 0: there was no room for more addresses
  * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if by its rules it has no caller; else 0
  * @unknown: the last frame could not be left because the value of a register is not known
  * @sp:      the stack pointer of the last frame
- * @by_fp:   with @unknown: the register is the frame pointer, known in no frame; the return address is found by it
+ * @by_fp:   with @unknown: it is the frame pointer, unchanged since the leaf, and the return address is found by it
  * @chain:   of all frames but the last
  */
 struct unwind_result {
@@ -141,7 +142,7 @@ struct unwind_files {
 };
 
 /**
- * unwind_walk() - the whole stack of one sample. At most UNWIND_MAX_FRAMES and @out->cap frames, limited work for each.
+ * unwind_walk() - the whole stack of one sample. At most UNWIND_MAX_FRAMES and @out->cap frames, and limited work.
  * @files: the rules, shared by all processes
  */
 void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *memory,
@@ -171,8 +172,8 @@ int unwind_called(const struct unwind_mappings *mappings, const struct unwind_fi
 		  uint64_t *target);
 
 /**
- * unwind_frame_size() - how far the stack pointer of the function that begins at @start is below its frame pointer when
- * it calls another one, by its first instructions.
+ * unwind_frame_size() - read from the first instructions of the function at @start how far its stack pointer is below
+ * its frame pointer when it calls another function.
  * Return: as arch_prologue_decode().
  */
 int unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,

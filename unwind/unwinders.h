@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /**
- * enum unwinders_found - how the stack of libunwind differs from ours; a place in stats.unwinders.
+ * enum unwinders_found - how the stack of libunwind differs from ours; an index of stats.unwinders.
  *
  * All but the first and the last are explained differences: doc/unwinding.md describes each case, unwind/compare.h has
  * the rule that recognizes it.
@@ -18,8 +18,8 @@ enum unwinders_found {
 	UNWINDERS_EQUAL,
 	UNWINDERS_POPPED,    /* in an epilogue, libunwind looks for popped registers below the stack pointer */
 	UNWINDERS_SIGNAL,    /* libunwind does not know that code without rules is within a signal trampoline */
-	UNWINDERS_ENTRY,     /* nor that it is a PLT entry or the beginning of _init */
-	UNWINDERS_GUESSED,   /* neither has rules for its code, or for an earlier frame that gives the stack pointer */
+	UNWINDERS_ENTRY,     /* libunwind does not know that code without rules is a PLT entry or begins _init */
+	UNWINDERS_GUESSED,   /* there are no rules for the frame, or for an earlier one that gives the stack pointer */
 	UNWINDERS_MADE,      /* libunwind gets the rules of files only, not those of a jitdump */
 	UNWINDERS_NOT_ABOVE, /* libunwind goes on to a frame that would not be above the one it came from */
 	UNWINDERS_DIFFERENT, /* not explained */
@@ -34,7 +34,7 @@ enum unwinders_found {
  * @examples: @nr lines about differences that are not explained
  * @failed:   why libunwind has unwound only the first frame of some stacks; code 0: it has unwound all
  * @nr_faults: stacks for which there was no memory, or a file could not be read (see faults.h)
- * @fault:    the code of the last one
+ * @fault:    the error code of the last of these
  */
 struct unwinders_notes {
 	char examples[UNWINDERS_EXAMPLES][UNWINDERS_TEXT];

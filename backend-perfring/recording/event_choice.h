@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choose the event of a recording whose samples count. */
+/* Choose one event of a recording: only its samples are counted. */
 #ifndef PERFRING_EVENT_CHOICE_H
 #define PERFRING_EVENT_CHOICE_H
 
@@ -9,8 +9,8 @@
 #define EVENT_NAMES_BYTES 4096 /* of the names of all events */
 
 /**
- * struct event_choice - all zeros: none is chosen yet.
- * @event: the event that was chosen; SIZE_MAX: there is none
+ * struct event_choice - all zeros before choice_open().
+ * @event: index of the chosen event, as for perfdata_event(); SIZE_MAX: there is none
  */
 struct event_choice {
 	size_t event;
@@ -22,8 +22,10 @@ struct event_choice {
 
 /**
  * choice_open() - read until the event is known: the sampled event called @in->event, or if that is NULL, the first
- * event with samples. Reads up to 64 MiB if the first event has none. Call choice_release() also after a failure.
- * Return: 0; -errno, described.
+ * event with samples. Reads up to 64 MiB while the first event has no samples; if none has any, takes the first one
+ * that is sampled. Call choice_release() also after a failure.
+ *
+ * Return: 0, also if there is no such event; -errno, described.
  */
 int choice_open(struct event_choice *c, struct perfdata *pd, const struct input *in, struct err *err);
 void choice_release(struct event_choice *c);
@@ -41,7 +43,7 @@ int choice_count(struct event_choice *c, const struct perfdata *pd, size_t event
 /** choice_is() - true if @event is the chosen one, or has its name: perf record -G makes one for each cgroup. */
 bool choice_is(const struct event_choice *c, const struct perfdata *pd, size_t event);
 
-/** choice_name() - append @name, which may be hostile, after @used bytes of @to. Return: bytes used now. */
+/** choice_name() - append @name, which may be hostile, after @used bytes of @to, EVENT_NAMES_BYTES. Return: used. */
 size_t choice_name(char *to, size_t used, const char *name);
 
 /** choice_list() - write the names of all sampled events that were not chosen to @to, EVENT_NAMES_BYTES. */

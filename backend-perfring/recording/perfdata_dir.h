@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that is a directory: perf record --kcore writes a file "data" there, and a copy of the kernel; perf
- * record --threads also writes the files "data.0", "data.1" ..., each with the records of one ring buffer.
+ * A recording that is a directory. perf record --kcore writes a file "data" and a copy of the kernel there. perf record
+ * --threads writes "data" and the files "data.0", "data.1" ..., each with the records of one ring buffer.
  */
 #ifndef PERFRING_PERFDATA_DIR_H
 #define PERFRING_PERFDATA_DIR_H
@@ -13,7 +13,7 @@
 #define DIR_DATA      "data"
 #define DIR_FILES_MAX 1024 /* each has a buffer of 256 KiB */
 
-/** struct dir_files - the numbers N of the files "data.N", ascending. Free with free(numbers). */
+/** struct dir_files - the numbers N of the files "data.N", ascending. The caller frees @numbers, also after errors. */
 struct dir_files {
 	unsigned int *numbers;
 	size_t nr, cap;

@@ -6,7 +6,7 @@
 #include "backend-perfring/recording/perfdata_header.h"
 #include "backend-perfring/recording/perfdata_source.h"
 
-#define ATTR_MAX 4096 /* bytes of attributes; the kernel takes no more than a page */
+#define ATTR_MAX 4096 /* bytes of an event's attributes; the kernel takes no more than a page */
 
 /** struct file_section - a part of the file, in the stored form. */
 struct file_section {
@@ -26,26 +26,28 @@ struct perfdata_file {
 	struct source source;
 	struct perfdata_header header;
 	struct file_header head; /* zeros: a stream, whose header is in its records */
-	bool late_features;      /* they come after the data, and the file is a pipe, so read them at the end */
-	/* For struct perfdata_counts. */
+	bool late_features;      /* the features come after the data, and the file is a pipe: read them at the end */
+	/* For the members of struct perfdata_counts (perfdata.h) with these names. */
 	uint64_t bad_features;
 	bool unfinished;
 };
 
 /**
- * file_open() - read up to the first record. Then @f->source is there, with its limit behind the last record.
+ * file_open() - read up to the first record. Then @f->source is at that record; its limit is the end of the last
+ * record, or INT64_MAX if the header does not have it (a stream, an unfinished file).
  * @f: all zeros; call file_close() also after a failure
  * Return: as perfdata_open().
  */
 int file_open(struct perfdata_file *f, const char *path, struct err *err);
 void file_close(struct perfdata_file *f);
 
-/** file_late_features() - at the end of the data: read the features behind it, if they were not read. 0 or -errno,
- * described.
+/**
+ * file_late_features() - call this at the end of the data: if @f->late_features is set, read the features, which
+ * follow. Return: 0 or -errno, described.
  */
 int file_late_features(struct perfdata_file *f, struct err *err);
 
-/** file_check_compression() - check that we can read the method in the header. Return: 0 or -ENOTSUP, described. */
+/** file_check_compression() - check that this build can decompress the data. Return: 0 or -ENOTSUP, described. */
 int file_check_compression(const struct perfdata_file *f, struct err *err);
 
 /** file_fail() - describe an error of reading that is not caused by the contents. Return: @code. */

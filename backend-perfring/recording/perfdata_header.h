@@ -25,7 +25,7 @@ struct perfdata_header {
 	struct perfdata_event **events;
 	size_t nr_events, cap_events;
 	struct intern_table ids;
-	size_t seen_ids; /* also repeated ones: their number is limited, too */
+	size_t seen_ids; /* number of ids read, with repeated ones: EVENT_IDS_MAX limits it */
 	/*
 	 * The place of the id: words from the start of a sample, and from the end of another record; 0: there is none.
 	 */
@@ -43,11 +43,11 @@ void header_release(struct perfdata_header *h);
 /**
  * header_add_event() - add an event.
  * @attr: struct perf_event_attr of any version, in at most @size bytes
- * Return: 0; -EBADMSG: @size is too small; -E2BIG: too many; -ENOMEM.
+ * Return: 0; -EBADMSG: the size in @attr is impossible or exceeds @size; -E2BIG: too many; -ENOMEM.
  */
 int header_add_event(struct perfdata_header *h, const void *attr, size_t size);
 
-/** header_attr_size() - how many of the @size bytes of @attr belong to it; 0: they are too few. */
+/** header_attr_size() - the size in @attr (0 there: PERF_ATTR_SIZE_VER0); 0: it is impossible, or exceeds @size. */
 size_t header_attr_size(const void *attr, size_t size);
 
 /**
@@ -64,13 +64,17 @@ size_t header_event_of(const struct perfdata_header *h, const struct perf_event_
 /** header_time_of() - when @record was written, on the clock of the recording; 0: it has no time. */
 uint64_t header_time_of(const struct perfdata_header *h, const struct perf_event_header *record);
 
-/** header_name_event() - set the name of event @i to at most @size bytes of @name. Return: 0 or -ENOMEM. */
+/**
+ * header_name_event() - set the name of event @i to at most @size bytes of @name, unless @name is empty.
+ * Return: 0 or -ENOMEM.
+ */
 int header_name_event(struct perfdata_header *h, size_t i, const void *name, size_t size);
 
 /**
  * header_add_build_id() - add a record of the table: header, 4 bytes pid, 20 bytes of id, its size and padding, a path.
- * @record: of the size in its header
- * Return: 0; -EBADMSG: impossible; -E2BIG: too many, it is skipped; -ENOMEM.
+ * @record: as many bytes as its header says
+ * Return: 0, also for a record of a guest, which is skipped; -EBADMSG: malformed; -E2BIG: too many, it is skipped;
+ * -ENOMEM.
  */
 int header_add_build_id(struct perfdata_header *h, const void *record);
 

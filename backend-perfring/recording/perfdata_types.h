@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Types that perf adds to the kernel's enum perf_event_type. The others have nothing that a profiler needs. */
+/* Types that perf adds to the kernel's enum perf_event_type. A profiler needs nothing of those not listed here. */
 enum {
 	PERFDATA_USER_TYPE_FIRST = 64,
 	PERFDATA_HEADER_ATTR = 64,
 	PERFDATA_TRACING_DATA = 66,
 	PERFDATA_BUILD_ID = 67,
-	PERFDATA_FINISHED_ROUND = 68, /* later records are not older than those before the last such mark */
+	PERFDATA_FINISHED_ROUND = 68, /* records after it are not older than those before the previous one */
 	PERFDATA_AUXTRACE = 71,
 	PERFDATA_EVENT_UPDATE = 78,
 	PERFDATA_FEATURE = 80,

@@ -7,9 +7,9 @@
  *
  * Registers, by their DWARF numbers:
  *   arch_regs             unsigned integer type with a bit for each register
- *   ARCH_NR_REGS          their number; rules for registers from there on are skipped
+ *   ARCH_NR_REGS          their number; rules for registers with this number or a higher one are skipped
  *   ARCH_FP, ARCH_SP, ARCH_IP   frame pointer, stack pointer, instruction pointer
- *   ARCH_RESULT           what a system call returns
+ *   ARCH_RESULT           the register in which a system call returns its result
  *   ARCH_RA               column of the return address in call frame information
  *
  * Registers of a sample, by the numbers in the kernel's asm/perf_regs.h:
@@ -19,7 +19,7 @@
  *
  * Stacks:
  *   struct arch_frame     what the frame pointer points to: members fp and ret, the caller's frame pointer and the
- *                         return address. The caller's stack pointer is the address behind it.
+ *                         return address. The caller's stack pointer is the address behind the structure.
  *   ARCH_SIGNAL_REGS      bytes from the stack pointer of a signal trampoline to the saved registers
  *   arch_signal_regs[]    DWARF numbers of these, in the order in which they are saved
  *   arch_codes[]          see struct arch_code
@@ -36,20 +36,20 @@
  *   arch_plt_decode()     recognizes an entry
  *
  * The kernel:
- *   arch_entry_stale()    ARCH_STALE_*: the user's registers that this kernel function does not save when it enters the
- *                         kernel
- *   ARCH_PERF_PUSHED      mask of the registers of a sample that may be a kernel address then
+ *   arch_entry_stale()    ARCH_STALE_*: the user's registers that the kernel's entry code has not saved if the named
+ *                         function is the outermost kernel function of a callchain
+ *   ARCH_PERF_PUSHED      mask of the registers of a sample that may have a return address of that entry code instead
  *   ARCH_AUDIT            AUDIT_ARCH_* of its system calls
  *   arch_fstat()          calls fstat(2), whatever libc does for fstat(3); returns 0 or -errno
  *   ARCH_ADD_IS_BARRIER   true: in a BPF program, an atomic addition whose result is unused is a full memory barrier.
- *                         The kernel promises that only if the result is used, which needs 5.12.
+ *                         The kernel promises a barrier only if the result is used, which needs 5.12.
  *   arch_map_vdso32()     maps the vDSO of 32-bit processes into this process, which has unmapped its own; returns 0 or
  *                         -errno
  *
  * EM_*, R_* and AUDIT_ARCH_* come from <elf.h> and <linux/audit.h>, which the files that use them include.
  *
  * The code assumes 64 bits, little endian, and a stack that grows down. One file is not enough for a processor whose
- * call does not push the return address (step_entry() in unwind/walk.c reads it there), nor for one whose
+ * call does not push the return address (step_entry() in unwind/walk.c reads it from the stack), nor for one whose
  * ARCH_ADD_IS_BARRIER is false (the programs in bpf/ then need another barrier; until they have it, backend-bpf refuses
  * to work).
  */
@@ -65,7 +65,7 @@ _Static_assert(sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 /**
  * struct arch_code - instructions by which the unwinder recognizes code that has no rules.
- * @pushed: how far the return address is above the stack pointer; ARCH_CODE_SIGNAL: this is a signal trampoline;
+ * @pushed: how many bytes the return address is above the stack pointer; ARCH_CODE_SIGNAL: this is a signal trampoline;
  *          ARCH_CODE_CLONE: behind a system call that makes a thread. The new thread has 0 in ARCH_RESULT, and no
  *          caller; in the calling thread, the return address is on top of the stack
  * @before: how many of the bytes are in front of the instruction pointer
@@ -79,7 +79,7 @@ struct arch_code {
 /* User registers that perf reports with the values of an earlier entry into the kernel. Bits. */
 #define ARCH_STALE_SAVED 1u /* those that functions save, and the frame pointer, which the kernel uses for its walk */
 #define ARCH_STALE_SP    2u /* the stack pointer, where the copy of the stack begins */
-#define ARCH_STALE_IP    4u /* the address, and all other registers */
+#define ARCH_STALE_IP    4u /* the instruction pointer, and all other registers */
 
 #define ARCH_CODE_SIGNAL UINT8_MAX
 #define ARCH_CODE_CLONE  (UINT8_MAX - 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The clock of the project, which is also that of the events if the kernel permits a choice (since 4.1); and the CPU
- * time of this thread.
+ * time of the calling thread.
  */
 #ifndef CORE_BASE_CLOCK_H
 #define CORE_BASE_CLOCK_H

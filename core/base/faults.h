@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Failures of this host: no memory, or an unreadable file. A failure may cost only a name, and callers continue without
- * it, just like for a file that never had the name. Failures are counted where they happen, so that a caller who wants
- * a name can compare the counts before and after, and distinguish the two cases.
+ * it, just like for a file that never had the name. Failures are counted where they happen. A caller that needs to
+ * distinguish the two cases compares the counts before and after.
  */
 #ifndef CORE_BASE_FAULTS_H
 #define CORE_BASE_FAULTS_H

@@ -2,8 +2,8 @@
 /*
  * Tables of entries (threads, files, names) that are found by a key, and added if missing.
  *
- * An array that grows, with an index (hash.h). Entries move when another one is added or deleted: keep a position, or a
- * pointer inside the entry, but no pointer to the entry. Not thread safe.
+ * An array that grows, with an index (hash.h). Adding or deleting an entry may move others: keep no pointer to an entry
+ * or to its members. A position stays valid until intern_delete(). Not thread safe.
  */
 #ifndef CORE_BASE_INTERN_H
 #define CORE_BASE_INTERN_H
@@ -24,7 +24,7 @@ struct intern_kind {
 	bool (*equal)(const void *have, const void *key);
 };
 
-/* Entries of @type, whose member @key is compared byte by byte: it has no padding. */
+/* Entries of @type, whose member @key is compared byte by byte: it must have no padding. */
 #define INTERN_BYTES(type, key)                                                                                        \
 	{                                                                                                              \
 		sizeof(type), offsetof(type, key), sizeof(((type *)0)->key), NULL, NULL                                \
@@ -36,7 +36,7 @@ struct intern_kind {
 		sizeof(type), offsetof(type, key), 0, hash, equal                                                      \
 	}
 
-/* The functions for keys that are strings: a key, and the member, is a pointer to the string's. */
+/* The functions for keys that are strings: @key and @have point to a const char *, not to the string itself. */
 uint64_t intern_hash_string(const void *key);
 bool intern_same_string(const void *have, const void *key);
 

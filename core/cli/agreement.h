@@ -14,24 +14,24 @@
 /** struct agreement - all zeros: nothing has been compared. */
 struct agreement {
 	bool differ;                         /* at least one report differed */
-	struct compared_intervals intervals; /* for the last report, if both count intervals */
+	struct compared_intervals intervals; /* for the last report, if both backends count intervals */
 };
 
 /**
  * agreement_of_samples() - compare the samples of the report that ended, and print differences with their reasons.
  * @out: for a diff, if the reports differ in a way that is not explained; NULL: write none
- * Return: 1: they differ so; 0; -errno, described.
+ * Return: 1: the reports differ in such a way; 0: they do not; -errno, described.
  */
 int agreement_of_samples(struct agreement *g, const struct session *s, const struct report_names *names,
 			 const struct report_cfg *cfg, FILE *out, struct account *a, struct err *err);
 
 /**
- * agreement_of_intervals() - compare the intervals of the report that ended, and store the result in @a.
- * @total: of the earlier reports
+ * agreement_of_intervals() - compare the intervals of the report that ended, and store the result in @g and @a.
+ * @total: the sum of the accounts of the earlier reports
  */
 int agreement_of_intervals(struct agreement *g, const struct session *s, const struct report_names *names,
 			   const struct account *total, struct account *a, struct err *err);
-/** agreement_explain_intervals() - print the differences, and the intervals that could not be compared. */
+/** agreement_explain_intervals() - print the differences, and how many intervals could not be compared. */
 void agreement_explain_intervals(const struct agreement *g, const struct account *a);
 
 /** agreement_of_unwinders() - --unwind=both: print in how many stacks the two differ, the reasons, and examples. */

@@ -34,10 +34,10 @@ struct options {
 	pid_t *pids;       /* -p or -L, sorted ascending, no duplicates; owned */
 	pid_t *given_pids; /* the same in the order of the command line, to print; owned */
 	size_t nr_pids;
-	/* Its name, idle task, kind of ids (-L) and sides of stacks (-U, -K); request_of() fills the rest. */
+	/* Only the thread's name, the idle task, -L, -U and -K; request_of() sets the rest, from the other members. */
 	struct filter filter;
 	struct groups groups;
-	int cpu;            /* -C; -1: all */
+	int cpu; /* -C; -1: all */
 
 	struct sampling sampling; /* without an event, rate and period are not used */
 	struct off_cpu off_cpu;   /* --off-cpu, or offcputime with -m, -M, --open-intervals */
@@ -50,28 +50,28 @@ struct options {
 
 	uint64_t duration_ns; /* 0: until interrupted */
 	uint64_t interval_ns; /* -i; 0: one report */
-	const char *duration; /* its text, for the header; NULL: none */
+	const char *duration; /* the argument, for the header; NULL: none */
 
 	struct report_cfg report;
-	bool wants_cgroups;     /* the form prints the cgroups of processes */
+	bool wants_cgroups;     /* the report prints the cgroups of processes */
 	bool list_fields;       /* --list-backends with -f: lines for scripts */
 	const char *output;     /* -o; NULL: stdout, or stderr with a command */
 	char *const *arguments; /* the whole command line; NULL: none */
 	char *const *command;   /* a command to run and sample, with its arguments, then NULL; NULL: none */
 	/*
-	 * --input, "-": stdin; NULL: take samples. With it, processes and CPUs in options are not checked on this host.
-	 * The first file; in the options of one recording, that recording
+	 * The first file of --input, or in a copy of the options for one recording, that recording. "-": stdin; NULL:
+	 * take samples. With --input, processes and CPUs in options are not checked on this host.
 	 */
 	const char *input;
 	const char *input_copy; /* path at which to read @input instead; NULL: @input itself */
-	const char **inputs;    /* all of them; owned */
+	const char **inputs;    /* all files of --input; owned */
 	size_t nr_inputs;
 	const char *baseline;           /* --baseline: a report to compare with; NULL: none */
 	double fail_above;              /* --fail-above: points; below 0: not given */
 	const char *debug_dir;          /* --debug-dir; NULL: not given */
 	const char *symfs;              /* --symfs; NULL: not given */
 	const char *kallsyms, *vmlinux; /* files; NULL: not given */
-	const char *backend;            /* --backend: a name, or WAY_BOTH; NULL: auto */
+	const char *backend;            /* --backend: a name, or WAY_BOTH (core/session/ways.h); NULL: auto */
 	enum unwind_mode unwind;        /* --unwind */
 	uint32_t dump_bytes;            /* --stack-dump-size; 0: the session chooses */
 	struct table_sizes tables;
@@ -79,7 +79,7 @@ struct options {
 	bool stats, verbose;
 };
 
-/** options_release() - free the memory that it owns. */
+/** options_release() - free the memory that @o owns. */
 void options_release(struct options *o);
 
 #endif

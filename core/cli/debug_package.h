@@ -14,7 +14,7 @@
  * struct debug_package - the file whose debug file is missing, and its distribution.
  * @path:    its path, which may be hostile; @hex: its build id
  * @of_host: it is a file of this host; false: of a container, or unknown
- * @pid:     a process in that container; 0: not known
+ * @pid:     a process in that container; 0: none is known
  * @distribution: of the host, or of the container
  */
 struct debug_package {
@@ -33,8 +33,8 @@ void debug_package_find(const struct mapped_files_cfg *files, const struct mappe
 			struct debug_package *p);
 
 /**
- * debug_package_print() - print how to install it, without newline. A command is printed only for a file at a path
- * where packages put files, and only if a shell reads that path as one word.
+ * debug_package_print() - print how to install the debug file, without newline. It prints a command only if the
+ * distribution is known, packages put files at such a path, and a shell reads that path as one word.
  */
 void debug_package_print(FILE *out, const struct debug_package *p);
 

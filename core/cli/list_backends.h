@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --list-backends: the ways in which a command can work on this host. */
+/* --list-backends: the ways (core/session/ways.h) in which profile or offcputime can sample this host. */
 #ifndef CORE_CLI_LIST_BACKENDS_H
 #define CORE_CLI_LIST_BACKENDS_H
 

@@ -9,7 +9,7 @@
 
 /**
  * messages_color() - set the use of color for all messages from now on. COLOR_AUTO, the default: use color if @out of
- * the next two functions is a terminal, TERM is not dumb, and NO_COLOR is unset or empty (no-color.org).
+ * the next two functions is a terminal, TERM is set and not dumb, and NO_COLOR is unset or empty (no-color.org).
  */
 void messages_color(enum color_use use);
 

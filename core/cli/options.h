@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command lines. Each command has one table, for the parser, for --help, and for the test that compares its man
- * page.
+ * The command lines. Each command has one table of its options. The parser and --help use it, and a test compares
+ * --help with the man page.
  */
 #ifndef CORE_CLI_OPTIONS_H
 #define CORE_CLI_OPTIONS_H
@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 /**
- * options_parse() - check a command line against the table and @host. Opens only files of /proc and /sys.
+ * options_parse() - check a command line against the table and @host. Opens only files of /proc and /sys, and the
+ * cgroup and the pinned BPF maps that options name.
  * @o: out; owned by the caller: options_release(), also after a failure
  * Return: 0; -EINVAL: usage error; -ENOMEM. @err has the line to print.
  */
@@ -27,9 +28,9 @@ void options_help(FILE *out, enum tool tool);
 void options_summary(FILE *out, enum tool tool);
 
 /**
- * options_header() - print the first line of the report (contract: "Sampling at 49 Hertz of all threads by ..."),
- * without its newline, which the form adds. @user_only: the kernel does not permit kernel stacks; then offcputime has
- * no stacks.
+ * options_header() - print the first line of the report, such as "Sampling at 49 Hertz of all threads by ...", without
+ * its newline, which the form of the report adds. @user_only: the kernel does not permit kernel stacks; then offcputime
+ * has no stacks.
  */
 void options_header(FILE *out, const struct options *o, bool user_only);
 
@@ -37,7 +38,10 @@ void options_header(FILE *out, const struct options *o, bool user_only);
 struct recording;
 void options_header_recorded(FILE *out, const struct options *o, const struct recording *r);
 
-/** options_header_read() - the same for a report that was read: "Stacks of all threads by ... in FILE (@what)." */
+/**
+ * options_header_read() - the same for a report that was read: "Stacks of all threads by ... in FILE (FORMAT)."
+ * @name: FILE; @what: FORMAT
+ */
 void options_header_read(FILE *out, const struct options *o, const char *name, const char *what);
 
 #endif

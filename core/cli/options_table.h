@@ -24,10 +24,10 @@ struct parse {
 	struct err *err;
 	char *const *argv;     /* all of it, then NULL */
 	const char *cpu;       /* the argument of -C */
-	const char *spelled;   /* the current option, as the user wrote it: "-p" or "--pid" */
-	bool form_given;       /* an option selects the form, so the name of the output does not matter */
+	const char *spelled;   /* what to blame in messages: "-p" or "--pid", as given; "duration"; "command" */
+	bool form_given;       /* an option selects the format, so the file name of -o does not */
 	uint64_t seen;         /* bit i: row i of the table was given */
-	uint64_t spelled_long; /* bit i: it was given in its long form, and has another one */
+	uint64_t spelled_long; /* bit i: row i was last given in its long form */
 };
 
 /** opt_set - check @value (NULL: the option takes none) and store it. Return: 0; -errno, described in p->err */
@@ -45,7 +45,7 @@ struct opt_example {
 struct opt {
 	char letter;
 	const char *name, *arg, *help;
-	opt_set set; /* NULL: no check, no value */
+	opt_set set; /* NULL: neither check nor store, only note that it was given */
 	size_t at;   /* OPT_AT() of the member, for setters that serve several options */
 	int action;
 	bool live;  /* concerns sampling: not with --input */
@@ -71,12 +71,12 @@ struct opt_table {
 	const char (*exclusive)[2]; /* letters of options that exclude each other */
 	size_t nr_exclusive;
 	char tid;                /* the letter of --tid */
-	const char *does, *more; /* first line of -h and --help, and more for --help */
+	const char *does, *more; /* the line after the usage in -h and --help, and more for --help */
 	const char *groups[OPT_GROUPS];
 	const struct opt_example *examples; /* -h prints the first OPT_BRIEF_EXAMPLES */
 	size_t nr_examples;
 
-	/* Set defaults, and check combinations. NULL: nothing to do. Return: 0; -EINVAL, described. */
+	/* Set defaults, and check combinations. Return: 0; -EINVAL, described. */
 	int (*finish)(struct parse *p);
 	/* See options_header(). */
 	void (*header)(FILE *out, const struct options *o, bool user_only);
@@ -94,7 +94,7 @@ extern const struct opt opt_pid, opt_user_stacks, opt_kernel_stacks, opt_delimit
 /** opt_check_text() - check that @value is not empty. Return: 0; -EINVAL, described. */
 int opt_check_text(struct parse *p, const struct opt *opt, const char *value);
 
-/* Setters for: a bool, options.action, a non-empty text, an existing directory, options.pids. */
+/* Setters for: a bool, options.action, a non-empty text, an existing directory, options.pids; opt.here for the last. */
 int opt_set_flag(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_action(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_text(struct parse *p, const struct opt *opt, const char *value);
@@ -108,7 +108,10 @@ void *opt_member(const struct parse *p, const struct opt *opt);
 /** opt_refuse() - describe an error: "-p 'abc': " and the reason; a long value is truncated. Return: -EINVAL. */
 int __attribute__((format(printf, 3, 4))) opt_refuse(const struct parse *p, const char *value, const char *fmt, ...);
 
-/** opt_parse_whole() - parse all of @s as one decimal number. Return: as parse_digits(). */
+/**
+ * opt_parse_whole() - parse all of @s as one decimal number. Return: as parse_digits(); -EINVAL also if something
+ * follows the digits.
+ */
 int opt_parse_whole(const char *s, uint64_t max, uint64_t *out);
 
 /** opt_parse_number() - parse a number from 1 to @max, called @limit in the message. Return: 0; -EINVAL, described. */
@@ -127,7 +130,7 @@ int opt_check_memory(const struct parse *p, const char *value, uint64_t bytes);
 void header_all(FILE *out, const struct options *o);
 /** header_stacks() - print " by user + kernel stack", and the CPU. @user_only: see options_header() */
 void header_stacks(FILE *out, const struct options *o, bool user_only);
-/** header_end() - print the duration. A page is opened after the run. */
+/** header_end() - print the duration; without one, how to end the run, but not in a page: it is read after that. */
 void header_end(FILE *out, const struct options *o);
 
 #endif

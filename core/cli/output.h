@@ -22,8 +22,9 @@ struct output {
  * the end.
  *
  * A regular or new file is written without a name (O_TMPFILE) in its directory, and gets its name in output_commit(): a
- * run that is killed leaves nothing. On file systems without this feature it has a temporary name, which is random, so
- * that no other user can create it before. Anything else (a device, a FIFO, /dev/stdout) is written in place.
+ * run that is killed leaves nothing. If the file system has no O_TMPFILE, or there is no /proc, it has a temporary
+ * name, which is random, so that no other user can create it before. Anything else (a device, a FIFO, /dev/stdout) is
+ * written in place.
  */
 int output_open(struct output *o, const char *path, FILE *standard, struct err *err);
 
@@ -33,12 +34,12 @@ int output_error(const struct output *o, int code, struct err *err);
 /**
  * output_commit() - flush and give the file its name. Closes @o.
  *
- * After an error nothing of it is left, unless the file is complete and only cannot get its name: then it keeps a
- * temporary one, which @err has.
+ * After an error no new file is left, unless the file is complete and only rename(2) to its name failed: then it keeps
+ * its temporary name, which is in the message of @err.
  */
 int output_commit(struct output *o, struct err *err);
 
-/** output_discard() - close it and leave nothing. @o may be closed or zeroed. */
+/** output_discard() - close @o without giving the file its name, and leave no new file. @o may be closed or zeroed. */
 void output_discard(struct output *o);
 
 #endif

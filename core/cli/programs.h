@@ -10,7 +10,7 @@ struct tasks;
 /**
  * struct program - tasks that run the same file or, if that is not known, have the same name.
  * @path:  of the file, NULL: not known; borrowed until tasks_forget()
- * @tasks: its @nr positions in report_quality.tasks
+ * @tasks: positions of its @nr tasks in report_quality.tasks
  */
 struct program {
 	const char *path;
@@ -33,12 +33,12 @@ void programs_release(struct programs *p);
 
 /**
  * programs_worst() - the program with most flawed values, the first of several.
- * @after: only those after this one in that order; NULL: all
+ * @after: only programs that come after this one, from the worst to the best; NULL: all
  * Return: NULL: there is none.
  */
 const struct program *programs_worst(const struct programs *p, const struct program *after);
 
-/** program_task() - its task with most of @flaw; of several, that with the lowest pid, then by comm. */
+/** program_task() - the task of @p with most of @flaw; of equal ones, that with the lowest pid, then the first comm. */
 const struct task_quality *program_task(const struct report_quality *q, const struct program *p, enum stack_flaw flaw);
 
 #endif

@@ -5,8 +5,8 @@
  *   profile: 0:18 left, 1204 samples, 0 lost
  *   profile: 0:42, 1204 samples, 0 lost (Ctrl-C to end)
  *
- * There is no such line if stderr is not a terminal, or one that cannot erase a line (TERM=dumb); nor for a recording,
- * which is read without waiting. The same holds if other programs may print to the same terminal meanwhile: a command,
+ * There is no such line if stderr is not a terminal, or if TERM is "dumb" or not set; nor for a recording, which is
+ * read without waiting. The same holds if other programs may print to the same terminal meanwhile: a command,
  * or the reader of a pipe that gets a report in each interval.
  */
 #ifndef CORE_CLI_PROGRESS_LINE_H

@@ -15,18 +15,19 @@
 #include "core/symbols/symbols.h"
 
 /**
- * struct reports - the state of a run until its last report is written. The caller sets the first members.
+ * struct reports - the state of a run until its last report is written. The caller sets @options, @out, @symbols,
+ * @before, @more and @input.
  * @run: the options with which @session was made: @options, or a recording's own copy
  * @session, @symbols: of the run or recording being counted or read
- * @before:  this is the report with which the next one is compared
- * @more:    more files belong to the same report
- * @named:   a warning has said that options for names have no effect on reports
+ * @before:  the baseline is being read: its rows are added to the report that is compared with it
+ * @more:    more files, or the baseline, belong to the same report: do not print it yet
+ * @named:   warned that options for names have no effect on an input that is a report
  * @input:   the current file, as the user gave it
  * @body:    the current report, if it has rows already
- * @counts:  of the @nr_counts files that were read into it
+ * @counts:  of the @nr_counts files, or intervals, that were added to @body
  * @unit, @event, @freq_hz: of the first data counted or read; "": no event is known
- * @grown:   number of functions, with --fail-above
- * @wait:    from the end of the sampling on
+ * @grown:   with --fail-above: number of functions that grew by more than that
+ * @wait:    begins at the end of the sampling; not for --input
  */
 struct reports {
 	const struct options *options;
@@ -53,19 +54,19 @@ struct reports {
 	bool advised;
 };
 
-/** reports_next() - the next rows come from session @s, made with @o: the only one, or that of one recording. */
+/** reports_next() - the next rows come from session @s, made with @o: that of the live run, or of one recording. */
 void reports_next(struct reports *r, const struct options *o, struct session *s);
 
-/** reports_read() - read @in, a report, into the current report: as reports_add(). */
+/** reports_read() - read @in, a report, into the current report. Print this and commit the output unless @r->more. */
 int reports_read(struct reports *r, struct infile *in, struct err *err);
 
 /**
- * reports_check_baseline() - read the baseline @in, a report, and check that a live run can be compared with it. The
- * state is that of a baseline afterwards, so call it in a child process. Return: 0; -errno, described.
+ * reports_check_baseline() - read the baseline @in, a report, and check that a live run can be compared with it. This
+ * function leaves @r in the state of reading a baseline, so call it in a child process. Return: 0; -errno, described.
  */
 int reports_check_baseline(struct reports *r, struct infile *in, struct err *err);
 
-/** reports_release() - free everything after a failure, or at the end. */
+/** reports_release() - free the current report and the writer's state, after a failure or at the end. */
 void reports_release(struct reports *r);
 
 /**
@@ -76,7 +77,8 @@ int reports_begin(struct reports *r, struct err *err);
 
 /**
  * reports_add() - an interval of the session is over: print everything about it.
- * @last: the last one of the run: close the session, commit the output, and print the messages about the whole run
+ * @last: the last one of the run: close the session, commit the output unless @r->more, and print the messages about
+ *        the whole run
  */
 int reports_add(struct reports *r, bool last, struct err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a checked command line to the session that does what it asks for. */
+/* Make the request and the session that a checked command line asks for. */
 #ifndef CORE_CLI_REQUEST_H
 #define CORE_CLI_REQUEST_H
 

@@ -9,7 +9,8 @@
 
 /**
  * enum runtime - runtimes that can write names.
- * RUNTIME_PYTHON_TRAMPOLINES: CPython 3.12, which writes no jitdump yet; earlier versions write nothing
+ * RUNTIME_PYTHON_TRAMPOLINES: CPython 3.12, which writes a perf map but no jitdump; earlier versions write neither
+ * RUNTIME_PYTHON: CPython 3.13 and later
  */
 enum runtime {
 	RUNTIME_NONE,
@@ -28,13 +29,14 @@ enum runtime {
 enum runtime runtime_of_file(const char *path, bool is_program);
 
 /**
- * runtime_can() - true if it can write its names so that a report has them.
+ * runtime_can() - true if @r can write the names of its code in a form that a report can use.
  * @recorded: for a recording, which needs a jitdump, not a perf map
  */
 bool runtime_can(enum runtime r, bool recorded);
 
 /**
- * runtime_print() - print how to run it for that; only if runtime_can(). @pid: the process, for commands that need it.
+ * runtime_print() - print how to run @r so that it writes these names; only if runtime_can(). @pid: the process, for
+ * commands that need it.
  */
 void runtime_print(FILE *out, enum runtime r, bool recorded, pid_t pid);
 

@@ -9,8 +9,8 @@
 #include "core/cli/programs.h"
 
 /**
- * struct stripped - a file without symbols. @pid: a process that maps it Its state is FILE_STRIPPED or FILE_REPLACED,
- * for a recording also FILE_MISSING.
+ * struct stripped - a file without symbols. @source.symbols is FILE_STRIPPED or FILE_REPLACED, for a recording also
+ * FILE_MISSING. @pid: a process that maps the file
  */
 struct stripped {
 	struct symbol_source source;
@@ -18,8 +18,9 @@ struct stripped {
 };
 
 /**
- * stripped_find() - find the file that lacks the symbol of the innermost nameless frame in most stacks of @p.
- * Return: true and *@out; false: the reason for the missing symbol is not known, or there is no memory.
+ * stripped_find() - among the stacks of @p that lack names because of missing symbols, look at the innermost frame
+ * without a symbol, and find the file that has most of these frames.
+ * Return: true and *@out; false: the reason for the missing symbols is not known, or there is no memory.
  */
 bool stripped_find(const struct advised *a, const struct program *p, struct stripped *out);
 

@@ -6,16 +6,16 @@
 #include "core/cli/options_table.h"
 
 /**
- * suggest_long() - the long option of @t most similar to the @len bytes of @word, without dashes; NULL: none is
- * similar.
+ * suggest_long() - the long option of @t that is most similar to the first @len bytes of @word, both without dashes;
+ * NULL: none is similar.
  */
 const char *suggest_long(const struct opt_table *t, const char *word, size_t len);
 
 /**
  * suggest_command() - the command line @argv, with the missing "--" before its word @at.
- * @out: out: at most @size - 1 bytes; "..." stands for words that a shell would expand, for all later words of such a
- * command, and for words that do not fit
- * Return: false: that word is not a program.
+ * @out: out: at most @size - 1 bytes; "..." stands for a word that a shell would change, or that does not fit. From
+ * word @at on, or if nothing more fits, it also stands for all words after that one.
+ * Return: false: word @at is not a program.
  */
 bool suggest_command(enum tool tool, char *const *argv, int at, char *out, size_t size);
 

@@ -10,14 +10,13 @@
 #include "core/symbols/symbols.h"
 
 /**
- * warn_of_taint() - warn that --backend taints this kernel, whatever the result of the run: the first use of bpf(2)
- * does it.
+ * warn_of_taint() - warn if --backend taints this kernel. The first use of bpf(2) does, whatever the result of the run.
  */
 void warn_of_taint(const struct options *o);
 
 /**
- * warn_of_limits() - warn about what this host does not permit, once each; with --verbose print the chosen way, and
- * why.
+ * warn_of_limits() - warn about each thing that this host does not permit; with --verbose also print the chosen way,
+ * and why.
  */
 void warn_of_limits(const struct options *o, const struct session *s);
 
@@ -30,11 +29,11 @@ void tell_of_targets(const struct options *o, const struct session *s);
  */
 void tell_of_events(const struct options *o, const struct session *s, const struct account *total);
 
-/** warn_of_wait() - when what @wait measures has ended: if it was late for lack of a CPU, print for how long. */
+/** warn_of_wait() - call this when the work that @wait measures has ended. If it was late for lack of a CPU, warn. */
 void warn_of_wait(const struct cpu_wait *wait);
 
 /**
- * warn_of_run() - in the end: what is missing, may be wrong, or took long.
+ * warn_of_run() - at the end of a run, warn about what is missing, may be wrong, or took long.
  * @total: of all reports
  * @wait: from the end of sampling on
  */

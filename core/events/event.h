@@ -6,11 +6,11 @@
 #include "core/events/perf_events.h"
 
 /**
- * event_open() - open an event for thread @tid, of which @e may hold several; @tid -1: for the whole CPU. First open
- * the event that has the ring: the attributes of the others start from its own.
+ * event_open() - open an event on the CPU of @e, for thread @tid; @tid -1: for the whole CPU. First open the event that
+ * has the ring (kind ev->leads): the attributes of the others start from its own.
  *
- * If the kernel permits only user mode for this thread, this event and all later ones sample user mode only:
- * ev->user_only.
+ * If the kernel permits only user mode for this thread, this event and all later ones sample user mode only, and
+ * ev->user_only has the reason.
  * Return: a descriptor that the caller closes; -errno; -ENODEV: the CPU is offline.
  */
 int event_open(struct events *ev, const struct event_place *e, enum event_kind kind, pid_t tid);
@@ -18,7 +18,7 @@ int event_open(struct events *ev, const struct event_place *e, enum event_kind k
 /** event_join() - add @joined to @e, which owns it from now on. Return: 0; -ENOMEM. */
 int event_join(struct event_place *e, const struct joined_event *joined);
 
-/** event_close() - close @e and all events that share its ring. The place stays. */
+/** event_close() - close all events of @e, including those of its side band. @e itself stays. */
 void event_close(struct event_place *e);
 
 /**
@@ -29,12 +29,12 @@ int event_refused(const struct events *ev, const struct event_place *e, enum eve
 		  struct err *err);
 
 /**
- * event_id() - read the PERF_SAMPLE_IDENTIFIER of the records that @fd, an event on @cpu, and the events inherited from
- * it write.
+ * event_id() - read the PERF_SAMPLE_IDENTIFIER that the records of @fd, an event on @cpu, have. Records of events that
+ * are inherited from it have the same. Return: 0; -errno, described.
  */
 int event_id(int fd, int cpu, uint64_t *id, struct err *err);
 
-/** event_close_samples() - as event_close(), but keep the event that records tasks and mappings. */
+/** event_close_samples() - as event_close(), but keep the events of the side band, which record tasks and mappings. */
 void event_close_samples(struct event_place *e);
 
 /**

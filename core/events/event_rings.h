@@ -12,8 +12,9 @@
 int events_ring_error(const struct events *ev, int cpu, int code, struct err *err);
 
 /**
- * events_small_rings() - true if the rings are too small to keep all samples on a busy host, or if the stack copies had
- * to shrink to fit into them. Then @why is a line with the limits that prevent larger rings.
+ * events_small_rings() - true if the kernel refused larger rings, and these are too small to keep all samples on a busy
+ * host, or leave room only for stack copies below the smallest useful size (request.dump_least). Then @why is a line
+ * with the limits that prevent larger rings.
  */
 bool events_small_rings(const struct events *ev, struct err *why);
 
@@ -35,7 +36,7 @@ uint64_t events_sample_rate(const struct sampling *s, const struct event_type *e
 /** rings_choose() - choose the sizes for a host with @cpus CPUs online. */
 void rings_choose(struct events *ev, size_t cpus);
 
-/** rings_wakeup() - a ring is read when it holds this many bytes. */
+/** rings_wakeup() - the kernel wakes the reader whenever it has written this many bytes to a ring for samples. */
 uint32_t rings_wakeup(const struct events *ev);
 
 /** rings_dump() - bytes of a stack copy, so that a ring has room for several. */

@@ -10,8 +10,8 @@
  * followed thread on each CPU.
  * @with_notes: a BPF program will write notes about samples
  *
- * If the threads may only be sampled without the kernel, their events leave the kernel out: ev->user_only. ev->rings:
- * 0: set to the wanted sizes; otherwise the rings get these sizes.
+ * If the kernel permits only the user code of followed threads to be sampled, their events exclude the kernel, and
+ * ev->user_only has the reason. If ev->rings.samples is 0, rings_choose() sets ev->rings; the rings get its sizes.
  */
 int events_open(struct events *ev, bool with_notes, struct err *err);
 void events_close(struct events *ev);
@@ -23,8 +23,8 @@ void events_close(struct events *ev);
 bool events_outgrow_rings(const struct events *ev);
 
 /**
- * events_try() - test whether an event may be opened now, like that of a CPU that comes online. @events: a struct
- * events; called as privileges_need.again. Return: 0 or -errno.
+ * events_try() - test whether events like those of a CPU that comes online may be opened now. @events: a struct events;
+ * called as privileges_need.again. Return: 0 or -errno.
  */
 int events_try(void *events);
 

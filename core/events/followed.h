@@ -5,8 +5,8 @@
  *
  * Each thread has an event on each CPU. New threads and processes inherit the events, and pass them on; with -L, events
  * are not inherited. A thread that is created while the events of its creator are being opened may inherit some of
- * them. It cannot be found out which, and events of its own could count samples twice. So it gets none, and a warning
- * counts it.
+ * them. We cannot find out which, and events of its own could count samples twice. So it gets no events of its own, and
+ * events.unfollowed counts it.
  */
 #ifndef CORE_EVENTS_FOLLOWED_H
 #define CORE_EVENTS_FOLLOWED_H
@@ -25,14 +25,15 @@ struct followed *followed_new(const struct events *ev);
 void followed_free(struct followed *f);
 
 /**
- * followed_open() - look the threads up and open their events: for each thread all or none, in the places of
- * @ev->places whose CPU is @online and, as long as there is room, of CPUs that may come online.
+ * followed_open() - look the threads up and open their events: for each thread all or none, in those of @ev->places
+ * whose CPU is @online. Unless a BPF program writes notes, also where the CPU is present but offline, as long as there
+ * are file descriptors.
  *
- * Threads that end meanwhile are left out, and so are threads of the user that may not be sampled. If file descriptors
- * run out, the other threads are left out, and @ev->unfollowed counts them.
- * Return: 0; -ENOENT: the threads would have to be listed, but /proc is of another PID namespace; -errno: a thread of
- * -p or -L may not be sampled, or no event could be opened. The caller closes the events that were opened, and may then
- * call this again.
+ * Threads that end meanwhile are left out. If all processes of the user are followed, threads that may not be sampled
+ * are left out, too. If file descriptors run out, the other threads are left out, and @ev->unfollowed counts them.
+ * Return: 0; -ENOENT: the threads would have to be listed, but /proc is of another PID namespace; -ESRCH: there is no
+ * thread; -errno: a thread of the command, -p or -L may not be sampled, no event could be opened, or there is no
+ * memory. The caller closes the events that were opened, and may then call this again.
  */
 int followed_open(struct events *ev, const struct cpu_list *online, struct err *err);
 

@@ -9,21 +9,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RINGS_MAX         (128UL << 20) /* bytes of all rings of a host together */
-#define RING_WAKEUP_BYTES (32UL << 10)  /* a ring is read when it holds that much */
+#define RINGS_MAX         (128UL << 20) /* bytes of all rings of a host together; more if there are many CPUs */
+#define RING_WAKEUP_BYTES (32UL << 10)  /* by default, the reader is woken when a ring holds so many bytes */
 
-/** struct ring_sizes - bytes of the rings of a CPU, each a power of two of pages; 0: there is none. */
+/**
+ * struct ring_sizes - bytes of the rings of a CPU, each a power of two of pages; 0: there is none.
+ * @side: for records about tasks and mappings
+ */
 struct ring_sizes {
 	size_t samples, side;
 };
 
 /**
  * struct ring_needs - the needs that the rings have to meet.
- * @rate: records per second; 0: not known
- * @record: bytes of a large record, which few exceed; for stack copies, half of the largest
- * @at_least: bytes that must fit at once, however many CPUs there are
+ * @rate: records per second on each CPU; 0: not known
+ * @record: bytes of a large record, which few exceed; with stack copies, it has half of the largest copy
+ * @at_least: bytes that must fit at once into each ring for samples, however many CPUs there are
  * @apart: records about tasks and mappings have rings of their own
- * @memory: bytes that may be used, see memory_limit(); 0: not known
+ * @memory: bytes that the process may use, see memory_limit() (core/tasks/cgroup_limits.h); 0: not known
  */
 struct ring_needs {
 	size_t cpus;
@@ -34,18 +37,22 @@ struct ring_needs {
 };
 
 /**
- * ring_most_of() - how much of @bytes, which a stall brings if all records have the largest size, a ring should hold.
- * It is only a part: few records are that large, and the kernel has to clear the memory that it gives.
+ * ring_most_of() - the size that a ring should have if the kernel writes @bytes during a stall of the reader, in
+ * records of the largest size. This is less than @bytes: few records are that large, and the kernel has to clear the
+ * memory.
  */
 uint64_t ring_most_of(uint64_t bytes);
 
 /**
- * ring_sizes_wanted() - the sizes that survive a stall of seven eighths of a second when all records have the size
- * @n->record. The only limit is that of one ring.
+ * ring_sizes_wanted() - the sizes that lose no record in a stall of the reader of seven eighths of a second, if all
+ * records have the size @n->record. Limited only by the largest size of one ring, not by @n->memory.
  */
 struct ring_sizes ring_sizes_wanted(const struct ring_needs *n);
 
-/** ring_sizes() - the same within RINGS_MAX for all CPUs, and within a part of the memory. */
+/**
+ * ring_sizes() - the same, halved until the rings of all CPUs together fit into RINGS_MAX and into a part of
+ * @n->memory, but not below a minimum for each ring, which for samples is at least @n->at_least.
+ */
 struct ring_sizes ring_sizes(const struct ring_needs *n);
 
 /**
@@ -62,9 +69,8 @@ size_t ring_sizes_kept(uint64_t memory);
 uint32_t ring_wakeup(size_t ring, size_t bytes);
 
 /**
- * ring_sizes_halve() - make @s the next smaller sizes. While rings for tasks and mappings have more than 64 KiB and
- * more than a quarter of those for samples, halve them first. Then halve the rings for samples until they are as small,
- * then both.
+ * ring_sizes_halve() - halve one of both sizes: @s->side if it is more than 64 KiB and more than a quarter of
+ * @s->samples, or if it is more than @s->samples; otherwise @s->samples.
  * Return: false: there are no smaller sizes.
  */
 bool ring_sizes_halve(struct ring_sizes *s, size_t page);

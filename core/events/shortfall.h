@@ -28,8 +28,8 @@ struct shortfall {
 	uint64_t throttled_ns; /* until PERF_RECORD_UNTHROTTLE, or until the end */
 	uint64_t offline_ns;   /* time without an event because the CPU was offline */
 
-	/* the next three, from cpu_times_passed(), read at the begin or earlier, and at the end or later */
-	bool times_known;
+	/* From cpu_times_passed(), measured from the beginning or earlier until the end or later: */
+	bool times_known; /* the next three are known */
 	uint64_t steal_ns;
 	uint64_t idle_ns;
 	uint64_t busy_ns;
@@ -50,33 +50,35 @@ void shortfall_add(struct shortfall *to, const struct shortfall *more);
 uint64_t shortfall_period(uint64_t period_ns);
 
 /**
- * shortfall_due() - how many samples a clock event gives in @due_ns, the sum over its CPUs. It may be off by one for
+ * shortfall_due() - how many samples a clock event gives in @due_ns, a sum over CPUs. The result may be off by one for
  * each CPU.
  */
 uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns);
 
 /**
- * shortfall_explain() - test whether more than 5 % of the samples due were not taken.
+ * shortfall_explain() - test whether more than 5 % of the samples due were not taken, and more than rounding explains.
  *
- * Missing samples of the idle task count only if that task was requested. Otherwise they are not due. If their number
- * is not known then, only the samples that another cause accounts for are missing. A cause is named if its time
- * accounts for a tenth of the missing samples, the largest cause first.
+ * Missing samples of the idle task count only if that task was requested. Otherwise they are not due. If in that case
+ * @times_known is false, only samples that a cause other than late timers accounts for count as missing. A cause is
+ * named if its time accounts for a tenth of the missing samples, the largest cause first.
  *
- * Return: true and a line in @why with the share and its causes. The line blames a setting only if it was read and
- * leaves no room for the rate.
+ * Return: true and a line in @why with the share and its causes. The line blames a setting only if its value is
+ * known and too low for the rate.
  */
 bool shortfall_explain(const struct shortfall *s, struct err *why);
 
 /**
- * shortfall_explain_command() - test whether fewer than half of the samples were taken that the CPU time of a command
- * is worth. For commands whose threads are followed.
+ * shortfall_explain_command() - test whether fewer than half of the samples were taken that are due in the CPU time of
+ * a command. For commands whose threads are followed.
  *
  * The time for which the events were enabled shows how much the kernel did not let profile follow. A thread also loses
- * a part of a period when it ends, and throttling and steal time cost as much as they last. Late timers explain the
- * remaining samples. A cause is named if it accounts for a tenth of the missing samples, the largest cause first. If
- * the CPU time is worth less than a dozen samples, return false.
- * @s: due_ns: that CPU time, without idle tasks and offline CPUs
- * Return: true and a line in @why. If it is not known how much was followed, the line names other possible causes.
+ * a part of a period when it ends, and throttling and steal time cost the samples due in these times. Late timers
+ * explain the remaining samples. A cause is named if it accounts for a tenth of the missing samples, the largest cause
+ * first. If fewer than 12 samples are due, return false.
+ * @s: due_ns: that CPU time, without the time in the kernel if only user code is sampled. The members about idle tasks
+ *     and offline CPUs are not used
+ * Return: true and a line in @why. If @followed_known is false, the line lists possible causes of the remaining
+ * samples.
  */
 bool shortfall_explain_command(const struct shortfall *s, struct err *why);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of tasks and mappings in rings apart from the samples. So a flood of these never costs a sample, and samples
- * never cost a name. Private to core/events/.
+ * Records of tasks and mappings in rings apart from the samples. So a flood of such records never costs a sample, and
+ * samples never cost a name. Private to core/events/.
  *
  * Each CPU has an event of PERF_COUNT_SW_DUMMY, which does not fire, but has a ring. If whole CPUs are sampled, it
  * records all tasks there. If only some processes or a command are sampled, the mappings and names of other processes
  * are not needed, and a busy neighbour may cause many records. Then events on the wanted threads, which their children
- * inherit, record these, and the event of the CPU records only that tasks come and go.
+ * inherit, record mappings, and also names unless a command is sampled. The event of the CPU records the rest: that
+ * tasks come and go, kernel code and, for a command, the names of all tasks.
  */
 #ifndef CORE_EVENTS_SIDE_BAND_H
 #define CORE_EVENTS_SIDE_BAND_H
@@ -14,14 +15,16 @@
 #include "core/events/perf_events.h"
 
 /**
- * side_band_begin() - set ev->apart if this kernel has such events, which is tested by opening one. Kernels before 3.12
- * do not have them: there the sampling events record tasks and mappings, too.
+ * side_band_begin() - set ev->apart if this kernel has such events, which is tested by opening one, unless
+ * ev->no_room_apart is set. Kernels before 3.12 do not have them. Without ev->apart, the sampling events record tasks
+ * and mappings, too.
  */
 void side_band_begin(struct events *ev);
 
 /**
- * side_band_find_targets() - if only some threads are wanted, open an event on each of them, on all CPUs. If there are
- * too many, or if one may not be observed, open none: the event of each CPU then records all tasks.
+ * side_band_find_targets() - if only some threads are wanted, open an event on each of them, on all present CPUs. If
+ * there are too many threads or CPUs, or if an event cannot be opened, open none: the event of each CPU then records
+ * all tasks.
  */
 void side_band_find_targets(struct events *ev);
 
@@ -32,9 +35,9 @@ void side_band_find_targets(struct events *ev);
 int side_band_open(struct events *ev, struct event_place *e, struct err *err);
 
 /**
- * side_band_tell_of_all() - from now on, record the mappings of all tasks on each CPU. Needed when a thread has lost
- * its events because it executed a program with more privileges: its descendants have none. If this fails, nothing
- * changes.
+ * side_band_tell_of_all() - from now on, record the mappings and names of all tasks on each CPU. Needed when a thread
+ * has lost its events because it executed a program with more privileges: its descendants have none. A CPU on which
+ * this fails keeps recording what it did.
  */
 void side_band_tell_of_all(struct events *ev);
 

@@ -14,7 +14,7 @@ void watch_free(struct watch *w);
 
 /** watch_begin() - start. Values that cannot be read stay unknown. */
 void watch_begin(struct watch *w);
-/** watch_end() - stop, set the times and the rates of @s, and start the next interval. */
+/** watch_end() - set the idle, steal and busy times and the maximum rates of @s, and start the next interval. */
 void watch_end(struct watch *w, struct shortfall *s);
 
 #endif

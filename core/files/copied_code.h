@@ -14,7 +14,7 @@
 
 /**
  * copied_code_find() - find the parts of @m, memory of process @pid, that have the code of a file.
- * @near:   a mapping of the file, next to @m or in its place
+ * @near:   a mapping of the file, next to @m, or at the same addresses before @m replaced it
  * @pieces: out, room for @max: mappings of that file, ascending, within @m
  * Return: their number; 0: the bytes differ, or the file has no code there; -errno: the memory or the file cannot be
  * read.

@@ -2,15 +2,16 @@
 /*
  * The function symbols of one ELF file, 32 or 64 bits, little endian. They come from .symtab and .dynsym together. If
  * the file has no .symtab, the one of its debug file (see debug_files.h) or of its .gnu_debugdata replaces it. If these
- * have no name for an address, or only a symbol without size, the debug file is used, too, if it is added. Without
- * section headers, .dynsym is found as the dynamic linker finds it.
+ * tables have no name for an address, or only a symbol without size, the debug file is used, too, if the caller adds
+ * it. Without section headers, .dynsym is found as the dynamic linker finds it.
  *
  * We use functions, indirect functions and untyped labels (hand-written assembly) that lie in an executable section, or
  * in an executable segment if sections are not known. An address belongs to the symbol with size that covers it and
  * begins closest below; if several begin at the same address, to the alias that alias.h prefers. A symbol without size
  * ends where the next one begins, at the latest with its section, and gives way to every symbol with size that covers
  * it or begins at the same address. If there is no symbol, the entries of the procedure linkage tables are named
- * "name@plt", and the functions of Go programs have the names of .gopclntab.
+ * "name@plt". If there is no symbol, or only one without size, the functions of Go programs have the names of
+ * .gopclntab.
  *
  * Memory: 24 bytes a symbol, and each name that was looked up; for .gnu_debugdata, all names. The files stay open to
  * read the other names.
@@ -36,7 +37,7 @@ struct mapping;
 struct elf_symbol {
 	const char *name;
 	uint64_t start; /* as the addresses of the file, not of a process */
-	bool sized;     /* else it may end before the address that was looked for: see rules_begun() */
+	bool sized;     /* false: it may have ended before the address: see rules_begun() of unwind/rules.h */
 };
 
 /**
@@ -46,7 +47,7 @@ struct elf_symbol {
  */
 int elf_symbols_open(int fd, struct elf_symbols **out);
 
-/** elf_symbols_of() - the same of @f, which is taken over, also on failure. */
+/** elf_symbols_of() - the same for @f, which this function takes over, also on failure. */
 int elf_symbols_of(struct elf_file *f, struct elf_symbols **out);
 
 /**
@@ -59,29 +60,30 @@ int elf_symbols_of_debug(struct elf_file *f, struct elf_symbols **out);
 struct elf_symbols *elf_symbols_share(struct elf_symbols *es);
 /** elf_symbols_shared() - true if there is more than one owner. */
 bool elf_symbols_shared(const struct elf_symbols *es);
-/** elf_symbols_free() - by each owner; the last one frees them. NULL is fine. */
+/** elf_symbols_free() - call it once for each owner; the last call frees @es. NULL is fine. */
 void elf_symbols_free(struct elf_symbols *es);
 
 /** elf_symbols_want_lines() - the debug information is wanted, too (see lines.h). Call it before adding debug files. */
 void elf_symbols_want_lines(struct elf_symbols *es);
 
 /**
- * elf_symbols_lines_fd() - the file that has the debug information, the file itself or its debug file. Borrowed until
- * elf_symbols_free(). -1: neither, or it is in memory.
+ * elf_symbols_lines_fd() - descriptor of the file that has the debug information: the file itself or its debug file.
+ * Borrowed until elf_symbols_free(). -1: neither has it, or the debug file is in memory.
  */
 int elf_symbols_lines_fd(const struct elf_symbols *es);
 
 /**
  * elf_symbols_want_names() - an address has no name though the file has a .symtab, which may have been stripped of most
  * symbols: use those of the debug file, too. Call it after the first elf_symbols_find().
- * Return: false: they are there already, or the .symtab is that of a debug file.
+ * Return: true: a debug file can be added now; false: it was added already, or the file has no .symtab of its own.
  */
 bool elf_symbols_want_names(struct elf_symbols *es);
 /** elf_symbols_may_want_names() - true if elf_symbols_want_names() may return true, now or later. */
 bool elf_symbols_may_want_names(const struct elf_symbols *es);
 
 /**
- * elf_symbols_wants_debug() - true if no .symtab has been read yet, or if lines or names of a debug file are wanted.
+ * elf_symbols_wants_debug() - true if no .symtab has been read yet, or if lines or names of a debug file are wanted and
+ * missing.
  */
 bool elf_symbols_wants_debug(const struct elf_symbols *es);
 
@@ -92,8 +94,8 @@ bool elf_symbols_stripped(const struct elf_symbols *es);
  * elf_symbols_add_debug() - add the .symtab of @fd, the separate debug file. One of another build or machine is
  * refused; if a build id is missing, the caller has to know that it is the right file. Call this before the first
  * elf_symbols_find(), and once; after elf_symbols_want_names(), once more. Return: 0; -ENOENT: it has nothing that is
- * wanted; -ESTALE: of another build or machine; -EALREADY; others as of elf_symbols_open(), and @es is as it was. The
- * caller still owns @fd.
+ * wanted; -ESTALE: of another build or machine; -EALREADY: no debug file can be added now; others as of
+ * elf_symbols_open(). After a failure, @es is as it was. The caller still owns @fd.
  */
 int elf_symbols_add_debug(struct elf_symbols *es, int fd);
 
@@ -105,15 +107,15 @@ int elf_symbols_add_inside(struct elf_symbols *es);
 
 /**
  * elf_symbols_debuglink() - the contents of .gnu_debuglink.
- * @name: of the debug file, without directory, until elf_symbols_free(); not empty, "." or ".."
+ * @name: of the debug file, without directory, borrowed until elf_symbols_free(); not empty, "." or ".."
  * @crc: CRC-32 of all of its bytes, as of zlib
  * Return: false: there is no such section, or it is malformed; both are untouched.
  */
 bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint32_t *crc);
 
 /**
- * elf_symbols_read() - a measure of time and memory: the number of symbols that were read, functions or not. Other data
- * counts as the symbols that have as many bytes.
+ * elf_symbols_read() - a measure of time and memory: the number of symbols that were read, functions or not. The
+ * contents of .gnu_debugdata count, too, as one symbol for each 24 bytes, and .gopclntab as one for each function.
  */
 uint64_t elf_symbols_read(const struct elf_symbols *es);
 

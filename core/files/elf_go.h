@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of a Go program by .gopclntab, the table that its runtime prints stack traces with. strip(1) does not
+ * The functions of a Go program from .gopclntab, the table that its runtime prints stack traces with. strip(1) does not
  * remove it. We know the layouts of Go 1.2, 1.16, 1.18 and 1.20 (also used by later versions).
  */
 #ifndef CORE_FILES_ELF_GO_H
@@ -16,11 +16,11 @@ struct elf_go_table {
 };
 
 /**
- * elf_go_read() - read the functions of table @go of @f, at most a million.
- * @names: the names are added to it, if there are any
- * @out: owned, from malloc(3); @nr of them. NULL: none
- * Return: 0; -ENOEXEC: not such a table, or one that is damaged; -ENOMEM; others of file_bytes_read(). There is nothing
- * to free after a failure.
+ * elf_go_read() - read the functions of table @go of @f.
+ * @names: the table's section of names is added to it, perhaps also on failure
+ * @out: @nr functions, owned, from malloc(3); NULL after a failure
+ * Return: 0; -ENOEXEC: not such a table, one that is damaged, or one of more than 2^20 functions; -ENOMEM; others of
+ * elf_names_add() and file_bytes_read().
  */
 int elf_go_read(const struct elf_file *f, const struct elf_go_table *go, struct elf_names *names,
 		struct elf_entry **out, size_t *nr);

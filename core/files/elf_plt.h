@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entries of procedure linkage tables, and the symbol that each jumps to. Only for ARCH_ELF_MACHINE: for other
- * machines there are no entries.
+ * The entries of procedure linkage tables, and the symbol that each jumps to. Only for 64-bit files of
+ * ARCH_ELF_MACHINE: others have no entries here.
  *
  * We recognise an entry by its jump through a slot of the global offset table, and find the symbol by the relocation
- * that fills the slot. The order of both, and the other bytes around them, depend on the linker. The input is hostile.
+ * that fills the slot. The order of entries and of relocations, and the other bytes of an entry, depend on the linker.
+ * The input may be hostile.
  */
 #ifndef CORE_FILES_ELF_PLT_H
 #define CORE_FILES_ELF_PLT_H
@@ -14,13 +15,14 @@
 #define ELF_PLT_SECTIONS 4 /* .plt, .plt.sec, .plt.got, .iplt */
 #define ELF_PLT_RELAS    4 /* .rela.plt, .rela.dyn, and room for others */
 
-/* Bytes of the file. */
+/* @size bytes at @offset of the file, which are loaded at @addr. */
 struct elf_extent {
 	uint64_t addr, offset, size;
 };
 
 /**
  * struct elf_plt_sections - where the sections are; all zero: the file has none.
+ * @stubs: the procedure linkage tables
  * @relas: the loaded relocation sections, in the order of the file
  * @symbols: offset of the symbol table that the relocations refer to, with @nr_symbols; set by the caller
  */
@@ -33,8 +35,10 @@ struct elf_plt_sections {
 
 /**
  * struct elf_plt_entry - @len bytes of code at @addr that jump to a symbol.
+ * @slot:     address of the slot that has the target of the jump; @symbol: index of the symbol; 0: none
  * @name:     st_name of the symbol, not checked; 0: none
- * @resolver: of an indirect function without symbol: the address of the function that chooses; 0: none
+ * @resolver: of an indirect function (IRELATIVE) without symbol: the address of its resolver, which chooses the target
+ *            of the jump; 0: none
  */
 struct elf_plt_entry {
 	uint64_t addr, slot, resolver;
@@ -42,7 +46,7 @@ struct elf_plt_entry {
 	bool known; /* the symbol or the resolver is known */
 };
 
-/** elf_plt_note() - keep in @p where section @sh of @f is, if @p has a place for this kind of section. */
+/** elf_plt_note() - keep in @p where section @sh of @f is, if it is one of these and @p has room. */
 void elf_plt_note(struct elf_plt_sections *p, const struct elf_file *f, const Elf64_Shdr *sh, const char *name);
 
 /** elf_plt_covers() - true if @addr lies in a procedure linkage table. */

@@ -35,7 +35,7 @@ struct elf_spans {
 
 /**
  * elf_spans_make() - make @out of the @nr @entries, which are overwritten. Their names are in @names.
- * Takes n log n time for any input; for symbols that begin at one address, it compares the names of about a million.
+ * Takes n log n time for any input; for symbols that begin at one address, it reads at most about a million names.
  * Return: 0; -ENOMEM, and *@out is incomplete.
  */
 int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names, struct elf_spans *out);

@@ -16,9 +16,10 @@ struct file_page;
 
 /**
  * struct file_bytes - begins as FILE_BYTES_NONE. Do not write to it.
- * @fd:     owned; -1: the bytes are in @memory
- * @memory: owned, @size bytes; NULL: a file
- * @pages:  FILE_PAGES_NR pages; page N of the file is at N modulo FILE_PAGES_NR; NULL: none is kept
+ * @fd:     owned; -1: the bytes are in @memory, or there are none
+ * @memory: owned, @size bytes; NULL: the bytes are in @fd
+ * @pages:  FILE_PAGES_NR pointers, @nr_pages of them not NULL; if page N of the file is kept, it is at N modulo
+ *          FILE_PAGES_NR; NULL: none is kept
  */
 struct file_bytes {
 	int fd;

@@ -6,8 +6,8 @@
  *
  * A file is looked for in the root of a process that has it mapped. That process may have exited already, so a few
  * processes are tried, each once. The cache gives up on anything that is not a file we can read; for a recording, whose
- * processes cannot be tried, also on a file that is not found at once. A vDSO is the one
- * of the running kernel if the process has the same; else, for a recording, the copy that perf has kept.
+ * processes cannot be tried, also on a file that is not found at once. For a vDSO, the image of the running kernel is
+ * opened if the process has the same (vdso_is_ours()); else, for a recording, the copy that perf has kept.
  *
  * One file may have many names: hard links, and mounts. Each name has an entry, because only the name that a process
  * has mapped can be opened there. The entries of one file share the data made from it, see file_cache_open().
@@ -33,8 +33,8 @@ struct mapped_files_cfg;
 struct tasks;
 
 /**
- * struct file_id - which file it is, whatever its name. Two files that are open at the same time never have the same
- * one; the size and the time change when the file is written to. All zero: unknown.
+ * struct file_id - identifies a file, whatever its name. Two files that are open at the same time never have the same
+ * id; the size and the time change when the file is written to. All zero: unknown.
  */
 struct file_id {
 	dev_t dev;
@@ -45,15 +45,16 @@ struct file_id {
 
 /**
  * struct cached_file - each entry begins with one. Do not write to it, except to @given_up and @shares.
- * @file:       a copy, with a path of its own: it outlives the one of the mapping
+ * @file:       a copy of the mapping's, with its own copy of the path: valid as long as the entry
  * @used:       file_cache.clock at its last lookup
  * @vdso_size:  bytes of the vDSO that was opened; 0: another file
  * @id:         of the file that was opened last
- * @foreign:    that one belongs neither to root nor to our effective user, or may not: it is a copy, or deleted
+ * @foreign:    the file opened last belongs neither to root nor to our effective user, or has no link: it is deleted,
+ *              or a copy in memory (open_files.h), which does not have the owner of the file
  * @shares:     set by the user of the cache: data made from the file keeps it open and serves its other names, too
- * @given_up:   it is not opened any more, before cached_file_renew()
+ * @given_up:   do not try to open it again until cached_file_renew()
  * @mismatched: another file was at its path
- * @missing:    no file that could be it was there
+ * @missing:    no file was at its path, or none that we may read
  * @tries_left: 0: do not try to open it before file_cache.again_ns have passed since @tried_ns
  */
 struct cached_file {
@@ -69,7 +70,8 @@ struct cached_file {
 /**
  * struct file_cache - @files has the entries.
  * @nr_mismatched: how many entries are mismatched, or were when they were deleted
- * @hints: the entry of a struct mapped_file by its address. Valid as long as tasks keep it there: see @forgotten
+ * @hints: position in @files of the entry of a struct mapped_file, by the address of that struct; valid as long as
+ *         tasks_forgotten() returns @forgotten
  */
 struct file_cache {
 	const struct mapped_files_cfg *cfg;
@@ -95,7 +97,7 @@ struct file_cache {
 void file_cache_init(struct file_cache *c, const struct mapped_files_cfg *cfg, const struct tasks *tasks,
 		     size_t entry_size, uint64_t again_ns);
 
-/** file_cache_clear() - free all entries, but not the data of users behind them. */
+/** file_cache_clear() - free all entries, but not what the data behind each struct cached_file owns. */
 void file_cache_clear(struct file_cache *c);
 
 /**
@@ -107,7 +109,7 @@ void *file_cache_get(struct file_cache *c, const struct mapped_file *file);
 /** file_cache_delete() - delete @cf; the last entry moves to its position. */
 void file_cache_delete(struct file_cache *c, struct cached_file *cf);
 
-/** file_cache_wants() - true if a try to open @cf for @pid is worth it now. Counts as a try. */
+/** file_cache_wants() - true if a try to open @cf for @pid is worth it now; this counts as the try then. */
 bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid);
 
 /**
@@ -115,7 +117,7 @@ bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid);
  * @twin: out: another entry that has the file under another name and shares the data made from it; @f is untouched
  *        then. NULL: there is none; if @twin is NULL, none is looked for
  * Return: 0 and @f, owned: elf_file_release(); -errno as mapped_file_open() and elf_file_open(); -ENOEXEC also for a
- * vDSO that is not ours; -ECANCELED: signals_overdue().
+ * vDSO that is neither ours nor kept by perf; -ECANCELED: signals_overdue().
  */
 int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, struct elf_file *f,
 		    struct cached_file **twin);
@@ -123,10 +125,10 @@ int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, str
 /** file_cache_tried() - @rc is the result of opening and reading @cf. Running out of descriptors does not count. */
 void file_cache_tried(struct file_cache *c, struct cached_file *cf, int rc);
 
-/** cached_file_renew() - start over with @cf, which was opened once or should be: any process may be tried again. */
+/** cached_file_renew() - start over with @cf: any process may be tried again. Clears @given_up and @shares. */
 void cached_file_renew(struct cached_file *cf);
 
-/** cached_file_serves() - true if @m maps the file that was opened for @cf, and not a vDSO of another size. */
+/** cached_file_serves() - true if what was opened for @cf fits @m, a mapping of its file: a vDSO must have its size. */
 bool cached_file_serves(const struct cached_file *cf, const struct mapping *m);
 
 #endif

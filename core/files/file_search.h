@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Find a file that a process has mapped, or written for us, in file systems that are not ours. Opens only a regular
- * file that is the wanted one, and follows no symlink.
+ * file that is the wanted one. file_search() follows no symlink of a path.
  *
- * Everything that may sleep as long as such a file system likes is here. A caller that must not block has a worker do
- * it, see open_files.h. Thread safe.
+ * These functions may sleep for as long as such a file system does not answer. A caller that must not block has a
+ * worker call them, see open_files.h. Thread safe.
  */
 #ifndef CORE_FILES_FILE_SEARCH_H
 #define CORE_FILES_FILE_SEARCH_H
@@ -25,17 +25,19 @@ struct search_places {
 
 /**
  * struct file_search - the file to look for, and where, in this order.
- * @start,@end: of a mapping of @pids[0], which shows the file whatever became of its path; both 0: no mapping
+ * @start,@end: of a mapping of @pids[0]: /proc/PID/map_files leads to the file even if its path is gone; both 0: none
  * @pids:       in the roots of these processes; 0 ends them
  * @host:       in the root of the host
  * @path:       below a root; "": only the mapping
  * @by_build:   only the build @id, whatever inode it has; no file if @id is unknown
- * @ino:        else only this inode; 0: any
- * @dev:        the device of the mapping; 0: any. On btrfs and overlayfs, stat(2) reports another one. So only a file
- *              that not every user may read has to be on it: in a mount namespace of its own, a user may mount any file
- *              over a path, and choose the number of an inode.
- * @as_caller:  only files that the caller can open there with their own rights (see privileges.h). This always holds
- *              for a file on another device than @dev: the directories on the way may be mounted, too
+ * @ino:        without @by_build: only this inode; 0: any
+ * @dev:        without @by_build: the device of the mapping; 0: any. On btrfs and overlayfs, stat(2) reports another
+ *              one, so a file that every user may read may be on any device. Any other file found by @path has to be on
+ *              @dev: in a mount namespace of its own, a user may mount any file over a path, and choose the number of
+ *              an inode.
+ * @as_caller:  only files that the caller can open at @path with their own rights (see privileges.h); does not apply to
+ *              the mapping. A file on another device than @dev is always opened with these rights: the user may have
+ *              mounted directories on the way, too
  */
 struct file_search {
 	uint64_t start, end;
@@ -53,9 +55,9 @@ struct file_search {
  * struct found_file - the result of file_search().
  * @fd:    open for reading, close-on-exec; the caller closes it
  * @local: reading it never waits for a user or a network: it is on a disk or in memory of this host. False for network
- *         file systems and FUSE. Also false for an overlayfs that any user may have mounted in a user namespace: one
- *         seen from another user namespace than ours, or one in a mapping whose path in the root of the process is on
- *         another device.
+ *         file systems, FUSE and unknown types. Also false for an overlayfs that any user may have mounted in a user
+ *         namespace: one seen from another user namespace than ours, or one in a mapping whose path in the root of the
+ *         process is not on the same device.
  */
 struct found_file {
 	int fd;
@@ -71,15 +73,16 @@ struct found_file {
 int file_search(const struct search_places *places, const struct file_search *what, struct found_file *out);
 
 /**
- * file_open_build() - open the file at @path of this host if it is a regular one of build @id (NULL: of any). Symlinks
- * are followed, with the caller's own rights.
+ * file_open_build() - open the file at @path of this host if it is a regular one of build @id (NULL: of any). Uses the
+ * caller's own rights, and follows symlinks.
  * Return: 0 or -errno, as file_search().
  */
 int file_open_build(const char *path, const struct build_id *id, struct found_file *out);
 
 /**
  * file_copy() - copy the bytes of @fd into memory. @max: limit on their number
- * Return: a descriptor, as that of a found file; -EFBIG; -EIO; -EBADF; -ENOSPC; -errno of file_in_memory().
+ * Return: a close-on-exec descriptor, which the caller closes; -EFBIG: more than @max bytes; -EIO: the read failed;
+ * -ENOSPC: the write failed; -ENOMEM; -errno of fstat(2) or file_in_memory().
  */
 int file_copy(int fd, uint64_t max);
 

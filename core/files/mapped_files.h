@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files that mappings show, opened for reading: for names and for unwinding.
+ * Open the files that processes have mapped, to read names and unwind rules.
  *
- * A path is a claim of the process, and the file that is there now may not be the one that was mapped. So we open only
- * a regular file that is proved to be the mapped one, or that nothing we know contradicts; we never open anything else
- * there, such as a FIFO or a tape drive. The contents are hostile, and may change while we read them.
+ * A path is a claim of the process, and the file that is there now may not be the one that was mapped. So we open a
+ * regular file only if it is proved to be the mapped one, or if nothing that we know shows that it is another one. We
+ * never open a FIFO, a device or the like. The contents are hostile, and may change while we read them.
  */
 #ifndef CORE_FILES_MAPPED_FILES_H
 #define CORE_FILES_MAPPED_FILES_H
@@ -49,19 +49,22 @@ const char *mapped_files_root(const struct mapped_files_cfg *cfg);
 
 /**
  * process_file_open() - open the regular file at @path below the root of process @pid, or of the host if @pid is 0.
- * It may belong to any user. No symlink of @path is followed, and nothing else is opened.
+ * The file may belong to any user. No symlink in @path is followed. If @path is not a regular file, nothing is opened.
  * @st: out: of that file; the descriptor may be that of a copy
  * Return: as mapped_file_open().
  */
 int process_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st);
 
-/** linked_file_open() - the same of a path that a file names: opens only files that the caller may read (privileges.h).
+/**
+ * linked_file_open() - the same for a @path that is written in a file: opens only files that the user who runs the
+ * program may read (privileges.h).
  */
 int linked_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st);
 
 /**
  * mapped_file_build() - the build id that a file must have to be @file of a recording.
- * @id: out: that of the mapping, else the one that the recording has for its path; unknown after contradictions
+ * @id: out: that of the mapping, else the one that the recording has for its path. Unknown if the recording has several
+ *      for the path, and no inode: then no file can be proved to be @file
  * Return: true; false: @file has none (or there is no recording), and its inode decides, if it is known.
  */
 bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_file *file, struct build_id *id);
@@ -71,32 +74,37 @@ bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_f
  *
  * No symlink on the way is followed: the kernel names mapped files by their real path, so a link was put there later.
  * The places, in this order: the descriptor that was kept open while the file was mapped; the process's own root, which
- * may be that of a container; if the inode of the mapping is known, the roots of its ancestors; the root of the host.
- * The inode has to be that of the mapping, if it is known.
+ * may be that of a container; if the inode of the mapping is known, the roots of the process's ancestors; the root of
+ * the host. The inode has to be that of the mapping, if that is known.
  *
  * For a recording, the places are @symfs and then the root of the host: @pid is the number of another process now. If
  * mapped_file_build() knows a build id, only that build is opened, whatever its inode: at its path, or else as
- * ".build-id/xx/...", or as "elf" in a directory of that name, where mapped_file_open_debug() looks. If it does not, a
- * file below @symfs is believed. In the root of the host, if the recording is of another boot or with @symfs, only a
- * file with the inode of the mapping is.
+ * ".build-id/xx/...", or as "elf" in a directory of that name, where mapped_file_open_debug() looks. If it knows none,
+ * any regular file at the path below @symfs is opened; in the root of the host, only a file with the inode of the
+ * mapping. If that inode is unknown, a file there is opened only if the recording is not of another boot and there is
+ * no @symfs.
  *
  * Return: a descriptor open for reading, the caller's, close-on-exec; -ENOENT: it is not there, or not for us to read;
  * -ESTALE: another file is there; -EMFILE, -ENFILE: no descriptors are left; -ETIME: its file system does not answer;
- * -EAGAIN: no process can be started to open it (open_files.h); for a recording also -ENOMEM, -EIO and others of
- * pread(2).
+ * -EAGAIN: no process can be started to open it (open_files.h); others of open_files_get(); for a recording also
+ * -ENOMEM, -EIO and others of pread(2).
  */
 int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file);
 
 /**
  * mapped_file_open_debug() - open the separate debug file of build @id, ".build-id/xx/....debug" below @debug_dir, or
  * else below /usr/lib/debug of the root of the host. Symlinks are followed: these directories belong to you and to
- * root, and some distributions fill theirs with symlinks. For a recording, also below usr/lib/debug of @symfs and in
- * @perf_cache; and as "debug" in a directory, as perf names it, in @debug_dir or @perf_cache.
+ * root, and some distributions fill /usr/lib/debug with symlinks. For a recording, look before the root of the host
+ * also below usr/lib/debug of @symfs and in @perf_cache; last for perf's name, ".build-id/xx/.../debug", below
+ * @debug_dir or @perf_cache.
  * Return: as mapped_file_open(), but -ENOENT also if the file there is not of that build, or if @id is unknown.
  */
 int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id);
 
-/** mapped_file_open_vdso() - a recorded vDSO, ".build-id/xx/.../vdso" below @debug_dir or @perf_cache. */
+/**
+ * mapped_file_open_vdso() - open a recorded vDSO, ".build-id/xx/.../vdso" below @debug_dir or @perf_cache.
+ * Return: as mapped_file_open_debug().
+ */
 int mapped_file_open_vdso(const struct mapped_files_cfg *cfg, const struct build_id *id);
 
 /**

@@ -9,8 +9,8 @@
 /**
  * perf_cache_find() - the cache of the user who runs this.
  * @home: $HOME; NULL: not set
- * Return: its path, from malloc(3); NULL: there is none, or no memory. It has to belong to that user, and others must
- * not be able to write to it: with sudo(8), $HOME may be the directory of another user.
+ * Return: its path, from malloc(3); NULL: there is none, or no memory. The directory has to belong to that user (the
+ * real user id), and must not have mode o+w: with sudo(8), $HOME may be the directory of another user.
  */
 char *perf_cache_find(const char *home);
 

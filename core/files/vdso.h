@@ -10,25 +10,24 @@ struct mapped_file;
 struct mapped_files_cfg;
 
 /**
- * vdso_open() - our own vDSO, copied. The kernel maps one image into all processes of a kind, so other processes have
- * the same.
- * Return: 0 and @f, owned: elf_file_release(); -ENOENT: there is none; -errno: /proc/self/maps cannot be read, or as
- * elf_file_adopt().
+ * vdso_open() - our own vDSO, copied. The kernel maps the same image into all 64-bit processes.
+ * Return: 0 and @f, owned: elf_file_release(); -ENOENT: there is none; -ENOMEM; -errno: /proc/PID/maps of this process
+ * cannot be read, or as elf_file_adopt().
  */
 int vdso_open(struct elf_file *f);
 
 /**
  * vdso_open_mapped() - a copy of the image that the running kernel maps into processes as @file: our own vDSO, or for
- * VDSO32 the one of 32-bit processes. A worker process asks the kernel for that one: no sampled process, which could
- * write to its own copy, is trusted.
- * Return: as vdso_open(); for VDSO32: -ENOEXEC: the kernel does not give it; or as worker_call().
+ * VDSO32 (core/tasks/mapping.h) the one of 32-bit processes. A worker process asks the kernel to map that image. It is
+ * not read from a sampled process, which could have written to its own copy.
+ * Return: as vdso_open(); for VDSO32: -ENOEXEC: the kernel does not map it; or as worker_call().
  */
 int vdso_open_mapped(const struct mapped_file *file, struct elf_file *f);
 
 /**
  * vdso_is_ours() - true if the vDSO of a process, @file, is an image of the running kernel: see vdso_open_mapped().
- * Without a recording it is. In a recording its build id decides; if that is unknown, whether the recorded kernel is
- * the running one, see recorded_kernel_runs().
+ * Always true without a recording. For a recording, true if the build ids are equal; if that of @file is unknown, true
+ * if recorded_kernel_runs().
  */
 bool vdso_is_ours(const struct mapped_files_cfg *cfg, const struct mapped_file *file);
 

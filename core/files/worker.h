@@ -37,10 +37,9 @@ struct worker_message {
  * @prepare: called first in each worker process, to give up what it does not need; NULL: nothing to do
  * @serve:   called there for each request, whose bytes are aligned for any object. @reply->data has room for
  *           WORKER_MESSAGE_MAX bytes, aligned alike; at first @reply->len is 0 and @reply->fd is -1. The caller closes
- *           both descriptors afterwards. Return: what worker_call() returns: 0
- *           or -errno.
- * @ctx:     passed to both; the worker process has the copy of the time when it was started
- * @cpu_ms:  limit on the CPU time of a request: the process ends when it is used up. 0: no limit
+ *           both descriptors afterwards. Return: what worker_call() returns: 0 or -errno.
+ * @ctx:     passed to both; a worker process sees the data as it was when this process was started (fork)
+ * @cpu_ms:  limit on the CPU time of a request: the process ends when a request uses it up. 0: no limit
  */
 struct worker_job {
 	void (*prepare)(void *ctx);
@@ -53,7 +52,7 @@ struct worker_job {
 struct worker *worker_new(const struct worker_job *job);
 /**
  * worker_start() - start the worker process if there is none.
- * Return: 0; -EMFILE, -ENFILE: no descriptors are left for that; -EAGAIN: the kernel refuses a new process.
+ * Return: 0; -EMFILE, -ENFILE: no descriptors are left for its socket; -EAGAIN: the kernel refuses a new process.
  */
 int worker_start(struct worker *w);
 /** worker_end() - end the worker process now; all of its state is lost. The next request starts another one. */
@@ -67,9 +66,9 @@ void worker_free(struct worker *w);
  * @reply: @data and @len are the buffer; out: @len, and @fd, which the caller owns, close-on-exec, or -1
  * @timeout_ms: from now on
  * Return: 0 or -errno, as of @serve; -ETIME: not in time; -ECANCELED: a signal has come, and the report is overdue
- * (signals_overdue()); -EPIPE: the request crashed the worker; -EAGAIN: no worker could be started; -EMFILE, -ENFILE:
- * no descriptor is left for @reply; -EBADMSG: the worker sent nonsense, so hostile input may have taken it over.
- * There is no reply then.
+ * (signals_overdue()); -EPIPE: the request crashed the worker; -EAGAIN: no worker could be started; -EMFILE: no
+ * descriptor is left for @reply; -EBADMSG: the worker sent nonsense, so hostile input may have taken it over.
+ * After an error there is no reply, and @reply->fd is -1.
  */
 int worker_call(struct worker *w, const struct worker_message *request, struct worker_message *reply, int timeout_ms);
 

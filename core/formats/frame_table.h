@@ -23,12 +23,15 @@ struct frame_table {
 	size_t nr_known, known_cap;
 };
 
-/** frame_table_begin() - begin a report: its labels are new. */
+/** frame_table_begin() - begin a report: it numbers its labels anew (report_row.labels). */
 void frame_table_begin(struct frame_table *t);
 
 /**
- * frame_table_add() - find or add frame @i of @row. Its label has all that the form writes of it.
- * @is_new: out: the output had no such frame before Return, also for the next function: 0 or -ENOMEM.
+ * frame_table_add() - find or add frame @i of @row. Its label must have all that the form writes of the frame.
+ * @nr:     out: its number
+ * @is_new: out: the output had no such frame before
+ *
+ * Return: 0 or -ENOMEM, as does frame_table_find().
  */
 int frame_table_add(struct frame_table *t, const struct report_row *row, size_t i, uint32_t *nr, bool *is_new);
 

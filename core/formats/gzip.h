@@ -26,7 +26,7 @@ struct gzip_writer {
 /** gzip_begin() - Return: 0 or -ENOMEM. */
 int gzip_begin(struct gzip_writer *g, void (*put)(void *ctx, const void *bytes, size_t len), void *ctx);
 void gzip_put(struct gzip_writer *g, const void *bytes, size_t len);
-/** gzip_end() - put the rest, and end. */
+/** gzip_end() - compress the rest, and release @g. */
 void gzip_end(struct gzip_writer *g);
 /** gzip_release() - free it; it need not be ended or begun. */
 void gzip_release(struct gzip_writer *g);

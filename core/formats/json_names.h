@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define JSON_VERSION_KEY "fleetprof" /* only the first line of a file has it */
+#define JSON_VERSION_KEY "fleetprof" /* only the first line of a report has it */
 #define JSON_VERSION     1
 #define JSON_COUNTS_KEY  "counts"
 

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 /**
- * json_of_text() - a JSON string of text that is already safe to print. Return, for this and the next functions: NULL:
+ * json_of_text() - a JSON string of text that is already safe to print. Return, for this and the next function: NULL:
  * no memory.
  */
 json_t *json_of_text(const struct text_ref *text);
@@ -19,7 +19,7 @@ json_t *json_of_name(const char *name);
 /** json_add_name() - add the member @key to @object if @name is not NULL. Return: 0 or -ENOMEM. */
 int json_add_name(json_t *object, const char *key, const char *name);
 
-/** json_add_number() - the same for a number, at most INT64_MAX. */
+/** json_add_number() - add the member @key. A @number above INT64_MAX becomes INT64_MAX. Return: 0 or -ENOMEM. */
 int json_add_number(json_t *object, const char *key, uint64_t number);
 
 /** json_put() - append @value to @b and free it. @value NULL: no memory: mark @b as failed. */

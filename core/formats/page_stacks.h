@@ -13,9 +13,11 @@
  * struct page_stacks - all zeros but the first two members is valid.
  * @nr_frames:    frames have numbers below it
  * @path:         frames of the current node
- * @followers:    pairs of frames that follow each other
- * @nr_followers: by frame, and last for none: the number of frames that have followed it so far
- * @nr_stacks:    in the current block, as @nr_values, @nr_places, @nr_fresh, and then its columns
+ * @followers:    pairs of a frame and its caller
+ * @nr_followers: for each frame, how many different frames that it calls were written so far; at @nr_frames, how many
+ *                that begin stacks
+ * @dropped:      frames that were dropped since the last stack that was written; @added: and added
+ * @nr_stacks:    of the current block, like @nr_values, @nr_places, @nr_fresh (frames marked 0), and its columns below
  */
 struct page_stacks {
 	struct gzip_writer *gzip;
@@ -30,7 +32,7 @@ struct page_stacks {
 };
 
 /**
- * page_stacks_put() - write parts 5 and 6, from @tree, which has the order @cmp as in tree_walk().
+ * page_stacks_put() - write parts 5 and 6, from @tree. @cmp: the order of siblings, as for tree_walk().
  * Return: 0 or -ENOMEM.
  */
 int page_stacks_put(struct page_stacks *s, struct tree *tree, int (*cmp)(uint32_t a, uint32_t b, void *ctx), void *ctx);

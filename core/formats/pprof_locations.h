@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locations of a pprof profile: each is a frame with the functions inlined there. It is written before the first sample
- * that needs it, together with its functions and its module.
+ * Locations of a pprof profile: each is a frame with the functions inlined there. A location is written before the
+ * first sample that needs it, behind its functions and its mapping.
  *
- * The address is that in the file, whatever address that is mapped at: mappings begin at 0, so pprof does not adjust
- * it. For the kernel and for code without a file it is the address in memory. Modules of the kernel are in brackets,
- * which file names seldom are, and code made at run time is in [jit].
+ * The address of a location is the address in its file: all mappings begin at 0, so that pprof does not adjust it. For
+ * the kernel and for code without a file it is the address in memory. The mapping of a kernel module has the module's
+ * name in brackets, because few file names have them. That of code made at run time is called [jit].
  */
 #ifndef CORE_FORMATS_PPROF_LOCATIONS_H
 #define CORE_FORMATS_PPROF_LOCATIONS_H
@@ -18,7 +18,7 @@ struct pprof_frame;
 /**
  * struct pprof_locations - all zeros but @pieces is valid.
  * @frames: by number in @table
- * @nr:     number written so far
+ * @nr:     number of locations written so far
  * @ids:    scratch
  */
 struct pprof_locations {
@@ -34,10 +34,13 @@ struct pprof_locations {
 
 void pprof_locations_release(struct pprof_locations *p);
 
-/** pprof_label() - the label of the form: it distinguishes frames. */
+/** pprof_label() - the function report_writer.label of the form. */
 void pprof_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame);
 
-/** pprof_locations_of() - set the locations of @sample to those of @row. Return: 0 or -ENOMEM. */
+/**
+ * pprof_locations_of() - set the locations of @sample to those of @row; borrowed from @p until the next call.
+ * Return: 0; -ENOMEM; the -errno of a failed write.
+ */
 int pprof_locations_of(struct pprof_locations *p, const struct report_row *row, Pprof__Sample *sample);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Read a pprof profile: the tables to which its samples refer, and the samples, one at a time.
  *
- * The whole file is in memory, because samples may come before the entries to which they refer. This file splits it
- * into the fields of a Profile, and protobuf-c unpacks these, one at a time: a hostile file could make it need many
- * times as much memory for all at once.
+ * The whole file is in memory, because samples may come before the entries to which they refer. pprof_tables.c splits
+ * the bytes into the fields of a Profile, and protobuf-c unpacks one field at a time: to unpack a whole hostile file,
+ * it could need many times as much memory.
  */
 #ifndef CORE_FORMATS_PPROF_TABLES_H
 #define CORE_FORMATS_PPROF_TABLES_H
@@ -14,7 +14,7 @@
 #include "core/formats/profile.pb-c.h"
 #include "core/report/writer.h"
 
-#define PPROF_LONGEST   (1ULL << 30) /* bytes of a file */
+#define PPROF_LONGEST   (1ULL << 30) /* bytes of a file, uncompressed */
 #define PPROF_TYPES_MAX 64
 
 struct read_function {
@@ -32,7 +32,10 @@ struct read_line {
 	unsigned int line;
 };
 
-/* @lines: its first of @nr lines, innermost first. @frames: its @nr_frames frames, root first; 0: not named yet */
+/*
+ * @lines:  index in pprof_tables.lines of the first of its @nr lines, innermost first
+ * @frames: the same for its @nr_frames frames in the array of read_pprof.c, root first; @nr_frames 0: not named yet
+ */
 struct read_location {
 	uint64_t id, mapping, address;
 	size_t lines, frames;
@@ -44,7 +47,8 @@ struct read_type {
 };
 
 /**
- * struct pprof_tables - all zeros but @in is valid; see pprof_tables_release(). Find ids with intern_find().
+ * struct pprof_tables - set @in, and leave all else zero; see pprof_tables_release(). Find entries by id with
+ * intern_find().
  * @at: where pprof_next_sample() continues
  */
 struct pprof_tables {
@@ -70,15 +74,16 @@ void pprof_tables_release(struct pprof_tables *p);
 
 /**
  * pprof_next_sample() - read the next sample; the caller frees it. Return: 1; 0: there is none; -EBADMSG: it is
- * damaged.
+ * damaged, or there is no memory.
  */
 int pprof_next_sample(struct pprof_tables *p, Pprof__Sample **sample);
 
-/** pprof_is_text() - true if the string is @text. */
+/** pprof_is_text() - true if string number @string is @text. */
 bool pprof_is_text(const struct pprof_tables *p, int64_t string, const char *text);
 
 /**
- * pprof_get_string() - copy a string into *@scratch, which was allocated, or is NULL; truncated as names are.
+ * pprof_get_string() - copy string number @string, at most NAME_MAX_BYTES of it, into *@scratch. That is NULL or from
+ * malloc(3), and is reallocated.
  * Return: 0; -EBADMSG: there is no such string; -ENOMEM.
  */
 int pprof_get_string(const struct pprof_tables *p, int64_t string, char **scratch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Read reports that this program or another one wrote into a report. */
+/* Read files with reports of this program or another one, and add their rows to a report. */
 #ifndef CORE_FORMATS_READ_H
 #define CORE_FORMATS_READ_H
 
@@ -14,8 +14,8 @@
  * @input:       the file's name, for rows that have no such name; NULL: they get none
  * @user_only:   drop frames of the kernel; @kernel_only: keep only these
  * @delimited:   put a delimiter between user and kernel frames
- * @times:       if the file has no unit, values are times, of an unknown number of intervals
- * @before:      the rows belong to the report with which the other one is compared
+ * @times:       if the file has no unit, values are off-CPU times of an unknown number of intervals
+ * @before:      the rows are of the older report of a comparison (--baseline)
  */
 struct read_cfg {
 	const pid_t *pids;
@@ -25,7 +25,10 @@ struct read_cfg {
 	bool user_only, kernel_only, delimited, times, before;
 };
 
-/** struct read_facts - where, when and how the samples were taken; texts are NULL, and numbers 0, if not known. */
+/**
+ * struct read_facts - where, when and how the samples were taken, as in struct report_about; texts are NULL, and
+ * numbers 0, if not known.
+ */
 struct read_facts {
 	char *host, *kernel, *backend, *unwinder, *event;
 	int64_t time;
@@ -34,11 +37,11 @@ struct read_facts {
 
 /**
  * struct read_about - facts from the file; see read_about_release().
- * @facts:     of a file that has several reports: none
- * @unit:      of its values, as this program names it: "us" for any time
- * @unit_told: false: the file has no unit, so samples are assumed
- * @samples:   number of samples read and counted: struct report_row.times
- * @times:     number of samples or intervals that the rows have; 0: not known
+ * @facts:     all zeros if several JSON reports are in one file
+ * @unit:      of the values of rows: UNIT_USEC for any time, because times are converted
+ * @unit_told: false: the file has no unit, so @unit is UNIT_SAMPLES
+ * @samples:   number of samples or intervals of the added rows; @filtered: of the rows that the filters dropped
+ * @times:     the sum of struct report_row.times of the added rows; 0: not known, see read_cfg.times
  * @period_ns: CPU time of a sample; 0: not known
  */
 struct read_about {
@@ -54,14 +57,14 @@ void read_facts_clear(struct read_facts *facts);
 void read_about_release(struct read_about *about);
 
 /**
- * read_report() - add the rows of @in, which is not a recording, to @r.
- * @about: out, valid in any case
- * Return: 0; -errno, described: then @r must not be printed.
+ * read_report() - add the rows of @in to @r.
+ * @about: out, valid in any case; see read_about_release()
+ * Return: 0; -errno, described: then @r must not be printed. -EINVAL: @in is a recording.
  */
 int read_report(struct infile *in, struct report *r, const struct read_cfg *cfg, struct read_about *about,
 		struct err *err);
 
-/* One function for each format. */
+/* One function for each format, for read_report(). @about: in: all zeros */
 int read_folded(struct infile *in, struct report *r, const struct read_cfg *cfg, struct read_about *about,
 		struct err *err);
 int read_pprof(struct infile *in, struct report *r, const struct read_cfg *cfg, struct read_about *about,

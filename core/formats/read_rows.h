@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Add rows that were read to a report, with the same filters as for live ones. Private to the readers of formats. */
+/* Add the rows of a file to a report, with the filters of struct read_cfg. Private to the readers of formats. */
 #ifndef CORE_FORMATS_READ_ROWS_H
 #define CORE_FORMATS_READ_ROWS_H
 
@@ -10,9 +10,9 @@
 
 /**
  * enum read_part - the part of a stack to which a frame belongs.
- * PART_ROOT:      before both, if it is the first frame: "off-cpu"
+ * PART_ROOT:      before the user and the kernel part, if it is the first frame: "off-cpu"
  * PART_NEXT:      the part of the frame after it: "[truncated]"
- * PART_DELIMITER: between the two
+ * PART_DELIMITER: between the user and the kernel part
  */
 enum read_part { PART_USER, PART_KERNEL, PART_MISSED_USER, PART_MISSED_KERNEL, PART_ROOT, PART_NEXT, PART_DELIMITER };
 
@@ -46,29 +46,30 @@ struct row_reader {
 	size_t labels_cap;
 	struct read_frame *frames; /* frames of the current row */
 	size_t nr_frames, frames_cap;
-	uint64_t total; /* number of frames in all rows so far */
+	uint64_t total; /* number of frames in all rows added so far */
 };
 
 void row_reader_release(struct row_reader *r);
 
-/** row_reader_failed() - describe a failure of the next functions. Return: @rc. */
+/** row_reader_failed() - describe the failure @rc of a function below. Return: @rc. */
 int row_reader_failed(const struct row_reader *r, int rc, struct err *err);
 
-/** row_reader_label() - make the report's label for @frame. Return, also for the next functions: 0 or -ENOMEM. */
+/** row_reader_label() - make the report's label for @frame. Return: 0; -ENOMEM; -E2BIG: too many bytes of names. */
 int row_reader_label(struct row_reader *r, const struct report_frame *frame, struct read_frame *out);
 
 /**
- * row_reader_known() - find a frame by these bytes, which identify it in the file.
+ * row_reader_known() - find a frame by @key, bytes that identify it in the file, or add one.
  * @frame:  out, valid until the next call; the caller sets it if it is new
+ * Return: 0 or -ENOMEM.
  */
 int row_reader_known(struct row_reader *r, const struct text_ref *key, struct read_frame **frame, bool *is_new);
 
-/** row_reader_push() - append a frame to the current row, in r->frames. */
+/** row_reader_push() - append a frame to the current row, in r->frames. Return: 0 or -ENOMEM. */
 int row_reader_push(struct row_reader *r, const struct read_frame *frame);
 
 /**
  * row_reader_add() - add @row with the pushed frames to the report if it passes the filters, and begin the next row. A
- * row without value and times is dropped. Return: 0; -ENOMEM; -E2BIG: too many frames in all rows together.
+ * row whose value and times are both 0 is dropped. Return: 0; -ENOMEM; -E2BIG: too many frames in all rows together.
  */
 int row_reader_add(struct row_reader *r, const struct read_row *row);
 

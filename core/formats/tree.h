@@ -13,13 +13,13 @@
 
 #define TREE_ROOT UINT32_MAX /* parent of the first nodes; not a node itself */
 
-/** struct tree_value - value of the stacks that end at @node. */
+/** struct tree_value - value in @column of the stacks that end at node number @node. */
 struct tree_value {
 	uint32_t node, column;
 	uint64_t value;
 };
 
-/** struct tree_node - @parent: its number, or TREE_ROOT; @frame: of the caller */
+/** struct tree_node - @parent: number of the parent node, or TREE_ROOT; @frame: as passed to tree_add() */
 struct tree_node {
 	uint32_t parent, frame;
 };
@@ -32,15 +32,15 @@ struct tree {
 };
 
 /**
- * tree_add() - add a stack of @nr frames, which are numbers of the caller, root first. A stack with the value 0 makes
- * no nodes. Return: 0 or -ENOMEM.
+ * tree_add() - add a stack of @nr frames, root first. The caller numbers the frames as it likes. A stack without frames
+ * or with the value 0 makes no nodes. Return: 0 or -ENOMEM.
  */
 int tree_add(struct tree *t, const uint32_t *frames, size_t nr, uint32_t column, uint64_t value);
 void tree_release(struct tree *t);
 
 /**
  * struct tree_step - a node of the tree, parents before their children.
- * @up:     how many levels it is above a child of the node before it: 0: it is that child; also for the first
+ * @up:     how many levels its parent is above the node before it: 0: that node is its parent; also for the first node
  * @values: its @nr_values values, in ascending order of columns, each column once
  */
 struct tree_step {

@@ -19,7 +19,7 @@ struct event_type;
 struct cause_event {
 	const struct event_type *type;
 	uint64_t freq_hz; /* requested rate; 0: none */
-	pid_t tid;        /* for this thread; 0: the calling one; -1: a whole CPU */
+	pid_t tid;        /* for this thread; 0: the calling thread; -1: a whole CPU */
 	bool kernel;      /* the kernel may have refused because the event samples the kernel */
 };
 
@@ -45,14 +45,15 @@ void cause_of_bpf(const struct host *host, int code, struct cause *out);
 bool cause_of_unreadable(const struct host *host, struct cause *out);
 
 /**
- * cause_of_no_switches() - describe that the rings have no record of threads that come back, and why the tracepoint
- * cannot be used: @no_tracepoint; code 0: it would not help. Return: -EOPNOTSUPP.
+ * cause_of_no_switches() - describe that perf events do not report threads that return to a CPU (before Linux 4.3), and
+ * why the host refuses the tracepoint sched:sched_switch, which would. @no_tracepoint: why; code 0: the host does not
+ * refuse it, but this run cannot use it. Return: -EOPNOTSUPP.
  */
 int cause_of_no_switches(const struct err *no_tracepoint, struct err *err);
 
 /**
- * cause_err() - as err_sys(), and set the cause of @err to @cause, which follows the line in parentheses if it is
- * known.
+ * cause_err() - as err_sys(), and set the cause of @err to @cause. If the cause is known, the message ends with it, in
+ * parentheses.
  */
 int cause_err(struct err *err, int code, const struct cause *cause, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -14,13 +14,12 @@ struct event_type {
 	uint64_t config;
 };
 
-/** event_default() - cpu-clock: the one event of every host, including virtual machines without a PMU. */
+/** event_default() - cpu-clock: every host has it, including virtual machines without a PMU. */
 const struct event_type *event_default(void);
 /** event_find() - find an event by name or alias; NULL: there is none. */
 const struct event_type *event_find(const char *name);
 /**
- * event_switches() - context-switches, with period 1. The kernel takes this software event when a thread leaves its
- * CPU.
+ * event_switches() - context-switches. With period 1, the kernel takes a sample whenever a thread leaves its CPU.
  */
 const struct event_type *event_switches(void);
 /** event_sched_switch() - the tracepoint sched:sched_switch, whose id on this host is @id. */
@@ -28,7 +27,7 @@ struct event_type event_sched_switch(uint64_t id);
 /** event_at() - the @i-th event, NULL past the end. */
 const struct event_type *event_at(unsigned int i);
 
-/** event_is_software() - true if the kernel itself counts it, on each host. */
+/** event_is_software() - true for PERF_TYPE_SOFTWARE: the kernel itself counts it, so no PMU is needed. */
 bool event_is_software(const struct event_type *event);
 
 /** event_is_clock() - true if it counts time that passes on a CPU, whatever runs there. */

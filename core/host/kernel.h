@@ -12,12 +12,13 @@ struct host;
  *
  * RHEL 7's 3.10 has bpf(2) as a technology preview: its first use sets a taint flag and logs a notice, which a
  * production tool must not do unasked. So it must not be tried. Mainline has bpf(2) since 3.18: an older kernel that
- * has it, whatever its release string, has the preview of a vendor. The setting or the symbol shows that the kernel has
- * bpf(2); the symbol has its name even if addresses are hidden.
+ * has it, whatever its release string, has the preview of a vendor. The kernel has bpf(2) if the setting
+ * kernel.unprivileged_bpf_disabled exists, or if /proc/kallsyms lists its function (even if addresses are hidden). If
+ * /proc/kallsyms cannot be read, the answer is true.
  */
 bool kernel_bpf_taints(const struct host *host);
 
-/** kernel_release_bpf_taints() - the same for a given uname release, "3.10.0-1160.el7.x86_64". */
+/** kernel_release_bpf_taints() - true if the uname release is of RHEL 7, "3.10.0-1160.el7.x86_64". */
 bool kernel_release_bpf_taints(const char *release);
 
 /**
@@ -38,15 +39,15 @@ bool kernel_withholds_registers(void);
 bool kernel_release_withholds_registers(const char *release);
 
 /**
- * kernel_has_fast_path() - true if a system call may have entered by code that does not save the registers that
- * functions save. Before 4.15: see arch_entry_stale(). The release decides, as above.
+ * kernel_has_fast_path() - true if a system call may have entered by code that does not save the callee-saved
+ * registers. Before 4.15: see arch_entry_stale() in core/arch/arch.h. The release decides, as above.
  */
 bool kernel_has_fast_path(void);
 
 /** kernel_release_has_fast_path() - the same for a given uname release. */
 bool kernel_release_has_fast_path(const char *release);
 
-/** kernel_release_registers_may_be_stale() - the same for a given uname release. */
+/** kernel_release_registers_may_be_stale() - kernel_registers_may_be_stale() for a given uname release. */
 bool kernel_release_registers_may_be_stale(const char *release);
 
 /**
@@ -68,14 +69,16 @@ bool kernel_release_locks_maps(const char *release);
 
 /**
  * kernel_has_perfmon() - true if the kernel has CAP_PERFMON and CAP_BPF (since 5.8). Before, CAP_SYS_ADMIN includes
- * both; and before 3.16, root has bits in its sets for capabilities that do not exist. True if it is unknown.
+ * both. kernel.cap_last_cap decides; before 3.16, root's capability sets cannot, because they have bits for
+ * capabilities that do not exist. True if it is unknown.
  */
 bool kernel_has_perfmon(const struct host *host);
 
 /**
- * kernel_max_stack() - entries of a callchain, markers included, and of a stack map's value: the setting
+ * kernel_max_stack() - most addresses of a callchain, and most entries of a stack map's value: the setting
  * kernel.perf_event_max_stack, which came with 4.8 as did perf_event_attr.sample_max_stack. Older kernels have 127
- * compiled in (PERF_MAX_STACK_DEPTH), and 4.1 to 4.7 accept the field, but ignore it: see callchain_limit().
+ * compiled in (PERF_MAX_STACK_DEPTH), which includes the markers of a callchain, and 4.1 to 4.7 accept the field, but
+ * ignore it: see callchain_limit().
  */
 unsigned int kernel_max_stack(const struct host *host);
 

@@ -14,14 +14,16 @@ struct pidns {
 
 /**
  * pidns_here() - true if this process is in another PID namespace than the initial one.
- * @out: which one, unless NULL False if it is unknown: before 6.11 without a /proc, or with one of a namespace that
- * does not contain this process.
+ * @out: out: which one; may be NULL
+ *
+ * Return: also false if the namespace is unknown: before Linux 6.11 without a /proc, or with a /proc of a namespace
+ * that does not contain this process.
  */
 bool pidns_here(struct pidns *out);
 
 /**
- * pidns_proc_is_foreign() - true if /proc belongs to another PID namespace than this process. Then its ids mean other
- * processes here. False if nothing is mounted there.
+ * pidns_proc_is_foreign() - true if /proc belongs to another PID namespace than this process. Then the ids in it
+ * mean other processes here. False if nothing is mounted there.
  */
 bool pidns_proc_is_foreign(void);
 

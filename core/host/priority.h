@@ -2,24 +2,26 @@
 /*
  * CPU time for the profiler on a busy host.
  *
- * While it samples, the process has the highest nice value that it may have. That is enough for work that may be late.
- * It is not enough for the rings, beside a fork storm: measured on 6.18 with 300 busy threads, and 2 CPUs that fork,
- * exec and exit all the time, a thread with nice -20 got 30 ms of CPU time in 15 s. So one small thread, which moves
- * records from the rings to memory and does nothing else, has the lowest SCHED_FIFO priority.
+ * While the process samples, its main thread has the lowest nice value that the host permits. That is enough for work
+ * that may be late. It is not enough for the rings, beside a fork storm: measured on 6.18 with 300 busy threads, and 2
+ * CPUs that fork, exec and exit all the time, a thread with nice -20 got 30 ms of CPU time in 15 s. So one small
+ * thread, which moves records from the rings to memory and does little else (ring_thread.h), has the lowest SCHED_FIFO
+ * priority.
  *
  * The kernel limits that thread: a timer on its CPU time makes it sleep after 3 ms of work, for three times as long as
  * it has worked, at most 100 ms. The kernel checks such timers in each tick, and the thread handles the signal when it
- * returns from the kernel, which takes microseconds here: it holds a CPU for at most 3 ms and a tick. While the main
- * thread copies records of a ring for which this thread waits, it inherits the priority of this thread (ring.h).
+ * returns from the kernel. Its system calls take microseconds, so it holds a CPU for at most 3 ms and a tick. While the
+ * main thread copies records of a ring for which this thread waits, the main thread inherits the priority of this
+ * thread (ring.h).
  *
  * SCHED_FIFO, not SCHED_DEADLINE: a deadline thread runs before the real-time threads of other programs, whatever their
  * priority; it is refused if a cpuset leaves out a CPU; it uses up bandwidth that others may want to reserve; and 3.10
  * does not have it.
  *
- * A real-time thread looks up no path of a process in /proc, and takes no status of one that has ended (wait4(2)). If a
- * thread of that process is just ending, and was preempted while the kernel frees its directory entry, both wait for it
- * in a loop without sleeping (d_invalidate(), fs/dcache.c). Measured on 6.18: a CPU was lost for 950 ms, as long as the
- * kernel permits a real-time thread to have it.
+ * A real-time thread must not look up a path of a process in /proc, nor call wait4(2) for an ended process. If a thread
+ * of that process is just ending, and was preempted while the kernel frees its directory entry, the lookup and wait4(2)
+ * wait for the ending thread in a loop without sleeping (d_invalidate(), fs/dcache.c). Measured on 6.18: a CPU was lost
+ * for 950 ms, as long as the kernel permits a real-time thread to have it.
  */
 #ifndef CORE_HOST_PRIORITY_H
 #define CORE_HOST_PRIORITY_H
@@ -33,8 +35,9 @@
 void priority_raise(void);
 
 /**
- * priority_keep() - keep it raised for @ns nanoseconds more, for the report: on a host where dozens of threads wait for
- * each CPU, a tenth of a second of work would take several seconds otherwise. A timer ends that.
+ * priority_keep() - keep the priority raised for @ns nanoseconds more, for the report: on a host where dozens of
+ * threads wait for each CPU, a tenth of a second of work would take several seconds otherwise. Then a timer restores
+ * the nice value.
  */
 void priority_keep(uint64_t ns);
 
@@ -61,14 +64,14 @@ int priority_thread_start(struct priority_thread *t, bool permitted, void (*fn)(
 
 /**
  * priority_thread_join() - wait for @t, whose function has to end soon. If it has not ended in a second, perhaps
- * because a cgroup of version 1 has used up its real time, it continues without real-time priority.
+ * because a cgroup of version 1 has used up its real time, take the real-time priority from @t and wait on.
  */
 void priority_thread_join(struct priority_thread *t);
 
-/** priority_got_realtime() - the real-time priority, 1 to 99, of such a thread; 0: none. */
+/** priority_got_realtime() - the real-time priority, 1 to 99, of the thread that was started last; 0: none. */
 int priority_got_realtime(void);
 
-/** priority_nice() - the nice value, -20 to 19, of the thread after the last priority_raise(); 0 before. */
+/** priority_nice() - the nice value, -20 to 19, that the last priority_raise() has reached; 0 before the first call. */
 int priority_nice(void);
 
 #endif

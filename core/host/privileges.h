@@ -23,7 +23,7 @@
  * is effective at first: files opened before sampling begins need no extra care. Then privileges_use() makes them
  * effective. The little that is done for the caller afterwards is between privileges_as_caller() and privileges_back().
  * This order is safer: a forgotten raise fails and is noticed, a forgotten drop works unnoticed. For root and for a
- * file without capabilities, all these functions do nothing.
+ * file without capabilities, there are no lent ones, and the functions above privileges_drop() change nothing.
  */
 #ifndef CORE_HOST_PRIVILEGES_H
 #define CORE_HOST_PRIVILEGES_H
@@ -45,9 +45,9 @@ enum privileges_use {
 /**
  * struct privileges_need - what still has to be done.
  * @uses: bits of enum privileges_use
- * @again: with PRIVILEGES_EVENTS: try to open an event like those of later CPUs. Called while the capabilities to be
- *         dropped are not effective, but could become so again. Return: -EACCES, -EPERM: CAP_SYS_ADMIN has to stay.
- *         NULL: no test.
+ * @again: with PRIVILEGES_EVENTS: try to open an event like those of CPUs that come online later. Called while the
+ *         capabilities to be dropped are not effective, but could become so again. Return: -EACCES, -EPERM:
+ *         CAP_SYS_ADMIN has to stay. NULL: no test.
  * @ctx: for @again
  */
 struct privileges_need {
@@ -74,8 +74,8 @@ void privileges_use(void);
 /**
  * privileges_as_caller() - for a moment, use only the caller's own rights in the calling thread. privileges_lend() -
  * for a moment, use all lent capabilities; privileges_only() - of these, only those for one use.
- * Return: the previously effective ones, for privileges_back(). They do not fail: if the kernel refuses, the process
- * aborts.
+ * Return: the previously effective capabilities, for privileges_back(). These functions do not fail: if the kernel
+ * refuses, the process aborts.
  */
 uint64_t privileges_as_caller(void);
 uint64_t privileges_lend(void);
@@ -84,8 +84,9 @@ void privileges_back(uint64_t effective);
 
 /**
  * privileges_return() - permanently return to the caller's own rights. The process must have one thread. If it has read
- * nothing with lent capabilities (before privileges_use()), the caller may observe it, too. The inheritable set belongs
- * to the caller, and stays. Return: 0 or -errno of capset(2) or prctl(2), after which the process must not continue.
+ * nothing with lent capabilities (before privileges_use()), it becomes dumpable, so that the caller may trace and
+ * sample it. The inheritable set belongs to the caller, and stays. Return: 0 or -errno of capget(2), capset(2) or
+ * prctl(2), after which the process must not continue.
  */
 int privileges_return(void);
 
@@ -96,8 +97,8 @@ int privileges_return(void);
  * Lent capabilities are not needed for a report (PRIVILEGES_REPORT), and are not kept for it.
  *
  * This applies to the calling thread and to threads that it starts later: call it before another thread exists. A
- * program that is executed later has no capabilities, and its set-user-id bit has no effect, so the user's command must
- * be started before. A process without capabilities has nothing to drop, which is no error.
+ * program that is executed later gains no capabilities, and its set-user-id bit has no effect, so the user's command
+ * must be started before. A process without capabilities has nothing to drop, which is no error.
  *
  * Return: 0; -errno: a part could not be dropped, which is described; the rest was. The process can do its work in any
  * case.

@@ -13,13 +13,15 @@
 #include <sys/types.h>
 
 /**
- * signals_catch() - block both. Return: a non-blocking signalfd for them; -errno. The state begins as "no signal yet".
+ * signals_catch() - block both, and forget earlier signals (signals_due()). Return: a non-blocking signalfd for them;
+ * -errno.
  */
 int signals_catch(struct err *err);
 
 /**
- * signals_take() - true if a signal has come. It is taken from @fd and passed on, unless it is the twin of the last
- * one: a signal sent to a process may be sent again to its process group.
+ * signals_take() - read a signal from @fd, and pass it on as signals_pass_to() says. A twin is read, but has no effect:
+ * the same signal within 200 ms. A signal sent to a process may be sent again to its process group (timeout(1)).
+ * Return: true if there was a signal.
  */
 bool signals_take(int fd);
 
@@ -27,16 +29,17 @@ bool signals_take(int fd);
  * signals_due() - when the work on a report has to end, so that it is printed within 5 s after the first signal. Work
  * that takes long ends by then, and leaves out the rest. May be called in any thread, also before the signal is taken
  * from its descriptor: the signal may come while the thread that takes it is busy.
- * Return: CLOCK_MONOTONIC, in ns; UINT64_MAX: no signal has come since signals_catch() or signals_note().
+ * Return: CLOCK_MONOTONIC, in ns; UINT64_MAX: no signal has come since signals_catch() or signals_note(). Signals that
+ * signals_note() has noted count only after signals_obey().
  */
 uint64_t signals_due(void);
 
-/** signals_overdue() - true after signals_due(): then begin no work that may take long. */
+/** signals_overdue() - true if the time of signals_due() has passed: then begin no work that may take long. */
 bool signals_overdue(void);
 
 /**
- * signals_pass_to() - pass each taken signal on to our child @pid, unless the terminal has sent it to both; 0, as at
- * first: do not pass it on.
+ * signals_pass_to() - from now on pass each taken signal on to our child @pid, unless the terminal has sent it to the
+ * child, too. 0, the initial value: pass none on.
  */
 void signals_pass_to(pid_t pid);
 
@@ -47,13 +50,12 @@ void signals_pass_to(pid_t pid);
 void signals_note(void);
 /** signals_noted() - true if a signal has come since signals_note(). */
 bool signals_noted(void);
-/** signals_obey() - from now on a report is due, see signals_due(), because of a signal that was noted. */
+/** signals_obey() - a signal was noted: the time of signals_due() counts from now, unless it counts already. */
 void signals_obey(void);
 
 /**
- * signals_release() - from now on both signals end the process again, even if they were ignored when it started; in the
- * calling thread, and in others that do not block them. The signal that ends it is passed on, too. The twin of the last
- * taken signal does nothing.
+ * signals_release() - unblock both in the calling thread. From now on each of them ends the process, even if it was
+ * ignored when the process started, and is passed on before that. The twin of the last taken signal does nothing.
  */
 void signals_release(void);
 
@@ -63,8 +65,8 @@ void signals_pass(void);
 /** signals_hold() - block both in the calling thread: the next signals_wait() gets those that come meanwhile. */
 void signals_hold(void);
 /**
- * signals_wait() - wait for one of both, or for @other. All of them must be blocked. One of both is passed on, as by
- * signals_take().
+ * signals_wait() - wait for SIGINT, SIGTERM or the signal @other; the caller has blocked all three. The first two are
+ * handled as by signals_take().
  */
 void signals_wait(int other);
 

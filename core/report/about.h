@@ -56,12 +56,12 @@ struct about_text {
 
 /**
  * struct report_counts - numbers of one report: samples, or intervals off the CPU.
- * @due:      samples due by the clock, on all CPUs: those not taken were idle; 0: not known, or not all tasks were
- *            sampled
+ * @due:      samples due by the clock on all CPUs: when one was not taken, its CPU was idle; 0: not known, no more than
+ *            @taken, or not all tasks were sampled
  * @taken:    delivered by the kernel; @counted: in the rows; @lost: known to be missing
  * @incomplete: percent of the user stacks that lack their root end; @unnamed: percent that lack names
- * @seconds:  how long the report took
- * @intervals: they are numbers of intervals
+ * @seconds:  how long samples were taken for the report
+ * @intervals: the numbers are of intervals, not of samples
  * @known:    false: only @seconds is valid
  */
 struct report_counts {
@@ -71,7 +71,10 @@ struct report_counts {
 	bool intervals, known;
 };
 
-/** report_counts_add() - add the numbers of @more to the same report. The percentages of stacks stay those of @to. */
+/**
+ * report_counts_add() - add the numbers of @more, for the same report. The percentages of stacks stay those of @to. The
+ * sum of @due is not known.
+ */
 static inline void report_counts_add(struct report_counts *to, const struct report_counts *more)
 {
 	to->due = 0;

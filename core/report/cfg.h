@@ -22,7 +22,7 @@ struct report_cfg {
 	bool by_total;      /* --sort total */
 	unsigned int width; /* width of the terminal; 0: the output is no terminal */
 	/* for comparisons: */
-	bool compared; /* --baseline: rows have a value from before */
+	bool compared; /* --baseline: rows also have a value of the earlier report */
 	bool absolute; /* --absolute */
 	/* for off-CPU time: */
 	bool from_schedule; /* for report_write(): see report_part */

@@ -37,7 +37,8 @@ struct report_side {
  * reports, and alternate where both sides have such rows.
  *
  * Return: the number of rows that differ, 0 only if the reports are equal; a row that is in both reports with different
- * values counts twice. -ENOMEM; the -errno of a failed write (@out is flushed).
+ * values counts twice. 1, and a line that says so, if only the order of the rows differs. -ENOMEM; the -errno of a
+ * failed write (@out is flushed).
  */
 int64_t report_diff(FILE *out, const struct report_side *old, const struct report_side *new,
 		    const struct report_writer *form, size_t max_rows, struct err *err);

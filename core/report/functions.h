@@ -8,8 +8,8 @@
  * samples (or intervals off the CPU) adds v * v / k to the variance of each sum that contains it; for samples that is
  * k. For intervals it is a lower bound, because the length of each interval in a row is not known. The variance of a
  * share p = F / T follows from those of F and of T - F, which are independent: ((1 - p)^2 * var(F) + p^2 * var(T - F))
- * / T^2. For samples that is p * (1 - p) / T. It is 0 if none or all of the n samples are in a function, so the
- * variance of one more sample, 1 / n^2, is added.
+ * / T^2. For samples that is p * (1 - p) / T. It is 0 if none or all of the N samples of a report are in a function, so
+ * the variance of one more sample, 1 / N^2, is added.
  */
 #ifndef CORE_REPORT_FUNCTIONS_H
 #define CORE_REPORT_FUNCTIONS_H
@@ -44,14 +44,14 @@ struct function {
 	char *name, *module;
 	enum report_frame_kind kind;
 	struct function_side now, before;
-	uint64_t row; /* the last row that contained it */
+	uint64_t row; /* number of the last row that contained it, from 1; for functions_add() */
 };
 
 /**
  * struct functions - all zeros but @by_module is valid and empty.
- * @by_module: functions with the same name in two modules are different; otherwise a program that was renamed has the
- *             same functions
- * @all:       sums of all rows: @self and @total are equal
+ * @by_module: functions with the same name in two modules are different; false: they are one, so that a program that
+ * was renamed has the same functions
+ * @now, @before: sums of all rows, in @self and @samples; @total is not used
  */
 struct functions {
 	bool by_module;
@@ -84,8 +84,9 @@ void functions_change(const struct functions *f, const struct function *one, boo
 		      struct function_change *out);
 
 /**
- * functions_sorted() - all functions in the order of @cmp, which is as for qsort_r(3); NULL: by name. The caller frees
- * the array. NULL: no memory.
+ * functions_sorted() - all functions in the order of @cmp, equal ones by name and module.
+ * @cmp: returns a number as for qsort_r(3); NULL: all are equal
+ * Return: an array for the caller to free; NULL: no memory.
  */
 const struct function **functions_sorted(const struct functions *f,
 					 int (*cmp)(const struct function *a, const struct function *b, void *ctx),

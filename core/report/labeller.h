@@ -41,7 +41,7 @@ void labeller_forget_names(struct labeller *l);
 /** labeller_text() - make the label of a comm, a cgroup or an input. Return, as for all of these: 0 or -ENOMEM. */
 int labeller_text(struct labeller *l, const char *text, uint32_t *id);
 
-/** labeller_marker() - make the label of a word of profile itself, which prints as @folded in the folded form. */
+/** labeller_marker() - make the label of a frame that stands for no code; @folded: its text in the folded form. */
 int labeller_marker(struct labeller *l, const char *word, const char *folded, uint32_t *id);
 
 /** labeller_frame() - make the label of @frame. It may be provisional: then use it only for labels_add_seq(). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The texts of a report: each distinct text is kept once and has a number, its label. The same for sequences of labels.
- * Rows are merged and sorted by these numbers, so that the text of a row is never built before it is printed. Private
- * to core/report/.
+ * Rows are merged by these numbers, and sorted by the texts of the labels, so that the text of a row is never built
+ * before it is printed. Private to core/report/.
  */
 #ifndef CORE_REPORT_LABELS_H
 #define CORE_REPORT_LABELS_H
@@ -35,7 +35,8 @@ struct label_seq {
  * struct labels - all zeros is valid and empty. Numbers are positions in @texts and @seqs.
  * @frames: for each label, the first frame that was kept for it; NULL: none was. Not in @texts, because sorting reads
  *          @texts and is faster if it is small. May be shorter than @texts
- * @ids:    the labels of all sequences; a sequence is found by the labels that it had when it was added
+ * @ids:    the labels of all sequences. Once labeller_settle() has replaced provisional ones, labels_add_seq() may add
+ *          the same sequence again
  */
 struct labels {
 	char *bytes;

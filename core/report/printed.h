@@ -10,7 +10,7 @@
  * struct printed_row - a row without its texts.
  * @comm:         label
  * @cgroup, @input: labels; HASH_NONE if not printed or not known
- * @root:         label of the part's root; HASH_NONE: it has none
+ * @root:         label of the root of its struct report_part; HASH_NONE: it has none
  * @pid, @tid:    0 if not printed
  * @user, @kernel: sequences of labels; @delimited: with a delimiter between them
  */
@@ -36,8 +36,8 @@ void printed_release(struct printed_rows *p);
 int printed_add(struct printed_rows *p, const struct printed_row *row);
 
 /**
- * printed_divide() - divide all values by @unit. Call it only after the last row, because the remainders of rows add
- * up.
+ * printed_divide() - divide @value and @before of all rows by @unit, rounding down; 0, 1: no change. Call it only after
+ * the last row: values of rows that print the same are added before they are rounded.
  */
 void printed_divide(struct printed_rows *p, uint64_t unit);
 
@@ -45,7 +45,7 @@ void printed_divide(struct printed_rows *p, uint64_t unit);
 void printed_sort(struct printed_rows *p);
 
 /**
- * printed_each() - call @fn for each row. Frames are there if they were kept (struct labels).
+ * printed_each() - call @fn for each row. report_row.frames is NULL unless frames were kept (struct labels).
  * Return: 0; -ENOMEM; otherwise the first nonzero value that @fn returned.
  */
 int printed_each(const struct printed_rows *p, int (*fn)(void *ctx, const struct report_row *row), void *ctx);

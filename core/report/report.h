@@ -4,13 +4,14 @@
  * added has no influence on the report.
  *
  * The order, the same in every form:
- *  1. value as printed, ascending;
+ *  1. value as printed, ascending; then the value of the baseline, if reports are compared;
  *  2. the comm's bytes, as the folded form prints it;
  *  3. pid and tid, in forms that print them;
  *  4. the bytes of the stack as the folded form would print it with the same -a and -d, "root;...;leaf", and a stack
  *     before a longer one that begins with it;
  *  5. if that is equal but the printed rows are not (addresses, offsets, a ';' that folds to ':'): the comm, then the
- *     frames from the root on, by the bytes of their own texts.
+ *     frames from the root on, by the bytes of their labels in this form;
+ *  6. the cgroup, then the input, in forms that print them: unknown ones first.
  */
 #ifndef CORE_REPORT_H
 #define CORE_REPORT_H
@@ -28,13 +29,14 @@
 struct report; /* one report that is being put together */
 
 /**
- * struct report_part - rows of a report that has several kinds. All is borrowed until report_add() returns.
- * @names:         of its addresses. Its strings must stay until report_forget_names() or report_free()
- * @quality:       to which is added what its rows have; NULL: it is not wanted
- * @reused:        to which is added how many samples or intervals have frames with FRAME_REUSED; NULL: it is not wanted
+ * struct report_part - rows of one kind (samples, or intervals) for a report. All is borrowed until report_add()
+ * returns.
+ * @names:         of the addresses in @rows. Strings from it must stay until report_forget_names() or report_free()
+ * @quality:       report_add() adds the numbers of its user stacks, see quality.h; NULL: it is not wanted
+ * @reused:        report_add() adds the number of samples or intervals with FRAME_REUSED; NULL: it is not wanted
  * @root:          a frame between the comm and the stacks; NULL: none
  * @weight:        values are multiplied by it; 1 or more
- * @from_schedule: kernel stacks begin with the caller of __schedule(): frames of tracing code are left out
+ * @from_schedule: leave out frames of tracing code: kernel stacks begin with the caller of __schedule()
  * @before:        rows of the report with which this one is compared
  * @input:         name of the file that the rows come from; NULL: none
  */
@@ -66,8 +68,10 @@ struct report_named {
 /**
  * report_begin() - begin the output of a run: one report or, with intervals, several.
  * @form:  see core/report/forms.h
- * @about: NULL: nothing is known Return, as for all of these: 0; -ENOMEM; the -errno of a failed write (also one of
- *         earlier, buffered output: @out is flushed).
+ * @about: NULL: nothing is known
+ *
+ * Return, as for all functions with @err: 0; -ENOMEM; the -errno of a failed write (also one of earlier, buffered
+ * output: @out is flushed).
  */
 int report_begin(struct report_output *o, FILE *out, const struct report_writer *form, const struct report_about *about,
 		 struct err *err);
@@ -91,7 +95,10 @@ int report_add(struct report *r, const struct report_part *part, struct err *err
  */
 void report_forget_names(struct report *r);
 
-/** report_label() - make the label of a comm, a cgroup or an input. Return, as for the next functions: 0 or -ENOMEM. */
+/**
+ * report_label() - make the label of a comm, a cgroup or an input.
+ * Return, as report_frame() and report_add_named(): 0 or -ENOMEM.
+ */
 int report_label(struct report *r, const char *text, uint32_t *label);
 /** report_frame() - make the label of @frame, whose name is not mangled; texts are copied. */
 int report_frame(struct report *r, const struct report_frame *frame, uint32_t *label);
@@ -105,7 +112,7 @@ int report_add_named(struct report *r, const struct report_named *row);
  */
 int report_print(struct report *r, struct report_output *o, const struct report_counts *counts, struct err *err);
 
-/** report_sums() - the sums of all values, now and before, without division by a unit. */
+/** report_sums() - the sums of all values, now and before. report_print() divides the values by the unit. */
 struct report_sums {
 	double now, before;
 };

@@ -7,9 +7,10 @@
 #include "core/rows/rows.h"
 
 /**
- * report_first_frame() - with from_schedule, the frame of a kernel stack that counts as its leaf: the caller of
- * __schedule(). Frames below it may belong to the tracepoint and the program that runs there: how many depends on the
- * kernel, and on the tracer. Stacks of the event context-switches begin with the caller already.
+ * report_first_frame() - for report_part.from_schedule: the frame of a kernel stack that counts as its leaf, the caller
+ * of __schedule(). Frames before it may belong to the tracepoint and to the BPF program or tracer that runs there: how
+ * many depends on these and on the kernel. Stacks of the event context-switches begin with the caller already.
+ * Return: its index in @kernel; 0 if no frame of the scheduler is found.
  */
 uint32_t report_first_frame(const struct report_names *names, const struct stack *kernel);
 

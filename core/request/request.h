@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The request of a run, resolved from the command line by core/cli/request.c. Each room reads the parts that it needs.
- */
+/* The request of a run, made from the command line by core/cli/request.c. */
 #ifndef CORE_REQUEST_REQUEST_H
 #define CORE_REQUEST_REQUEST_H
 
@@ -24,11 +23,11 @@ struct off_cpu {
 	uint64_t min_ns, max_ns; /* limits of their length; UINT64_MAX: none */
 };
 
-/** struct groups - the groups of tasks that the filter gets when the session opens them, as the user named them. */
+/** struct groups - groups of tasks, as the user named them. session_open() opens them, and adds them to the filter. */
 struct groups {
 	const char *cgroup;                 /* a directory; NULL: none */
 	const char *cgroup_map, *mntns_map; /* paths of pinned BPF maps; NULL: none */
-	pid_t mntns_of;                     /* a process whose mount namespace is meant; 0: none */
+	pid_t mntns_of;                     /* only tasks in the mount namespace of this process; 0: any */
 };
 
 /** struct input - the recording to read. */
@@ -59,7 +58,7 @@ struct request {
 	struct input input;
 	uint64_t duration_ns; /* 0: until interrupted */
 	uint64_t interval_ns; /* between reports; 0: there is one report */
-	const char *backend;  /* the only way to try, or WAY_BOTH; NULL: any */
+	const char *backend;  /* name of the only way to try, or WAY_BOTH (core/session/ways.h); NULL: any */
 	bool both;            /* --backend=both: every sample is counted in the kernel, and also passed on */
 	enum unwind_mode unwind;
 	uint32_t dump_asked; /* bytes of the stack copies; 0: the session chooses */
@@ -67,7 +66,7 @@ struct request {
 	const char *debug_dir, *symfs; /* see struct mapped_files_cfg */
 	bool keeps_cgroups;            /* the report needs the cgroups of processes */
 	bool counts_entries;           /* the statistics of the tables in the kernel are needed */
-	bool writes_file;              /* the report gets the name of a file when the session is over */
+	bool writes_file;              /* -o: the file of the report gets its name when the session is over */
 
 	/* The session chooses these until it is open. */
 	struct command *command; /* only it is sampled, by following its threads or by filter.tree; NULL: none */
@@ -79,7 +78,7 @@ struct request {
 	bool in_pidns; /* this process is in a PID namespace: there may be tasks outside */
 };
 
-/** request_wants_first() - true if the mappings of processes are to be known at their first sample. */
+/** request_wants_first() - true if the mappings or cgroups of processes are to be read at their first sample. */
 static inline bool request_wants_first(const struct request *r)
 {
 	/* Without user stacks, only the cgroup of a process is of use. */

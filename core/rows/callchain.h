@@ -3,13 +3,13 @@
  * Make the two stacks of a sample from raw callchains. Only this file knows how the kernel's data for a BPF program
  * differs from that in a ring buffer:
  *
- * - PERF_CONTEXT_ markers (values >= (u64)-4095, include/uapi/linux/perf_event.h) are not addresses. A ring callchain
- *   has them between its parts; bpf_get_stackid() returns them too, since 5.9, on events with PERF_SAMPLE_CALLCHAIN.
+ * - PERF_CONTEXT_ markers (values >= (u64)-4095, include/uapi/linux/perf_event.h) are not addresses. Each part of a
+ *   ring callchain begins with one; since 5.9 bpf_get_stackid() returns them too, on events with PERF_SAMPLE_CALLCHAIN.
  * - A zero return address ends a stack: the stack map cannot hold one, a ring callchain can.
- * - A process can put a marker's value on its own stack as a return address. It ends the user stack, it never begins
- *   another one.
+ * - A process can put a marker's value on its own stack as a return address. Such a value ends the user stack, it never
+ *   begins another one.
  * - In a ring callchain, kernels limit both stacks together; bpf_get_stackid() before 5.9 limits each stack alone.
- *   callchain_limit() applies the first kind to both, and marks the stacks that were cut.
+ *   callchain_limit() limits both stacks together, whatever their source, and marks the stacks that were cut.
  */
 #ifndef CORE_ROWS_CALLCHAIN_H
 #define CORE_ROWS_CALLCHAIN_H
@@ -23,8 +23,8 @@ struct host;
 /*
  * Addresses that profile requests for a whole sample. This is two below the default kernel.perf_event_max_stack (127):
  * since 5.9 bpf_get_stackid() may take its stack from the sample's callchain. Since 6.18 it gives the user's side no
- * more entries than that limit less the kernel's, and each side has a marker. The last requested address is never
- * shown: its presence proves that a stack was cut.
+ * more entries than kernel.perf_event_max_stack less those of the kernel's side, and each side has a marker. The last
+ * requested address is never shown: its presence proves that a stack was cut.
  */
 #define CALLCHAIN_ASKED 125
 
@@ -52,6 +52,7 @@ uint64_t callchain_cookie(const uint64_t *ips, uint64_t nr);
  * callchain_leaf() - make the stacks of a sample without a callchain: only the interrupted address.
  * @ip:   borrowed by the stack
  * @mode: PERF_RECORD_MISC_KERNEL or _USER; in any other mode (a guest's), the address belongs to no stack
+ * @kernel,@user: only the one that has the address is written
  */
 void callchain_leaf(const uint64_t *ip, unsigned int mode, struct stack *kernel, struct stack *user);
 

@@ -4,9 +4,10 @@
  * up.
  *
  * Both read the clock at both ends of an interval, one just after the other, so their times differ a little. Otherwise
- * they must have the same rows with the same number of intervals. There are two exceptions. If a ring was full or a CPU
- * offline, only the program has the interval: it is missed, which is no difference. If the ring has a switch without a
- * sample, its interval is in a row without stacks, and the program's in another row.
+ * they must have the same rows with the same number of intervals. There are three exceptions, which are no differences.
+ * If a ring was full or a CPU offline, only the program has the interval: it is missed. If the reader missed both
+ * switches between two intervals, it has one long interval instead: the row is stretched. If the ring has a switch
+ * without a sample, its interval is in a row without stacks, and the program's in another row.
  */
 #ifndef CORE_ROWS_COMPARE_INTERVALS_H
 #define CORE_ROWS_COMPARE_INTERVALS_H
@@ -20,17 +21,17 @@
 #define INTERVAL_APART_NS  1000 /* the two times of one interval may differ by so much */
 #define INTERVALS_EXAMPLES 10
 
-/** struct compared_intervals - numbers of rows; rows without intervals do not count. */
+/** struct compared_intervals - numbers of rows, if not said otherwise; rows without intervals do not count. */
 struct compared_intervals {
-	uint64_t rows;         /* on both sides */
+	uint64_t rows;         /* on both sides, or on one side because of @missed or @unsampled */
 	uint64_t other_times;  /* of these: rows with different numbers of intervals */
 	uint64_t other_time;   /* rows with the same number, whose times are too far apart */
 	uint64_t only_program; /* on one side only; not in @rows */
 	uint64_t only_ring;
 	uint64_t unsampled; /* intervals without stacks on the ring's side; their rows count as equal */
 	/*
-	 * Rows with as many intervals or fewer, but a longer time on the ring's side: it has one interval instead of
-	 * two
+	 * Rows in which the ring's side has no more intervals than the program's, but a longer time: it has one
+	 * interval instead of two
 	 */
 	uint64_t stretched;
 	uint64_t missed; /* intervals that only the program has, because records were lost; their rows count as equal */
@@ -40,10 +41,10 @@ struct compared_intervals {
 	char examples[INTERVALS_EXAMPLES][256]; /* a line for each row that differs, or is on one side only */
 };
 
-/** struct intervals_lost - how much the ring's side may lack. */
+/** struct intervals_lost - how much the ring's side may lack. If it lacks more of either, nothing is explained. */
 struct intervals_lost {
-	uint64_t unseen;    /* intervals that it did not see; if more are missing, this explains none of them */
-	uint64_t unsampled; /* intervals whose stacks it lacks; the same rule */
+	uint64_t unseen;    /* intervals that it did not see */
+	uint64_t unsampled; /* intervals whose stacks it lacks */
 };
 
 /**

@@ -14,7 +14,7 @@ struct row_set {
 	struct rows *samples;   /* values are numbers of samples */
 	struct rows *intervals; /* intervals off the CPU: values are nanoseconds */
 
-	/* The same from the ring alone; NULL without --backend=both, and if not requested. */
+	/* For --backend=both: comparison of samples; intervals by the ring alone. NULL: not requested (sink_cfg). */
 	struct compare *compare;
 	struct rows *ring_intervals;
 };
@@ -35,7 +35,7 @@ struct sink {
 	unsigned int set, ended; /* indexes in @sets: the current interval, and the one that has ended */
 	struct tasks *tasks;
 	struct frame_names names;            /* of the frames in all rows */
-	struct kernel_ranges *kernel_ranges; /* and of those of the kernel that are no addresses; owned; NULL: none */
+	struct kernel_ranges *kernel_ranges; /* of the kernel's frames that are not addresses; owned; NULL: none */
 	bool gap;                            /* see sink_gap() */
 	struct unwinders_notes unwinders;
 	struct err first_refused; /* why a counter does not report each process at its first sample; code 0: it does */
@@ -45,17 +45,17 @@ struct sink {
 	uint64_t over_ns;                /* when the run ended; 0: it has not */
 };
 
-/** sink_empty() - make set @i empty. @c: how to make it. Return: 0 or -ENOMEM. */
+/** sink_empty() - replace set @i by an empty one, made by @c. Return: 0 or -ENOMEM. */
 int sink_empty(struct sink *s, unsigned int i, const struct sink_cfg *c);
 void sink_release(struct sink *s);
 
 /**
  * sink_gap() - note whether records about tasks may be @missing from now on: a CPU has gone offline or come online.
- * False: every CPU is back, and everything was looked up again.
+ * False: no CPU that was sampled is offline, and all tasks were looked up again.
  */
 void sink_gap(struct sink *s, bool missing);
 
-/** sink_missed() - note that such records were lost at an unknown time: a gap began some time ago. */
+/** sink_missed() - note that records about tasks were lost before now: begin a gap that includes that time. */
 void sink_missed(struct sink *s);
 
 #endif

@@ -14,9 +14,9 @@ enum unwound {
 	UNWOUND_NO_RULES,  /* nothing says where the caller's frame is */
 	UNWOUND_BAD,       /* memory that cannot be read, damaged rules, frames that do not advance */
 	UNWOUND_UNKNOWN,   /* a register is needed that the kernel did not report */
-	UNWOUND_PROBED,    /* at a uretprobe, which has replaced the return address */
-	UNWOUND_KERNEL, /* as the kernel walked it: of 32-bit or dying tasks, or without registers, a copy, or mappings
-			 */
+	UNWOUND_PROBED,    /* at a uretprobe, which has replaced the return address, or at code that a uprobe moved */
+	/* As the kernel walked it: of 32-bit or dying tasks, or because registers, a copy or mappings are missing */
+	UNWOUND_KERNEL,
 	UNWOUND_NR,
 };
 
@@ -24,29 +24,29 @@ enum unwound {
  * struct stats - what happened to every sample: taken = counted_kernel + counted_ring + filtered + lost.
  *
  * Each term is counted where it happens: each backend of a run adds its own, and the run adds the sums. A struct holds
- * the numbers of one interval, or of the whole run. One loss is invisible: a kernel runs no BPF program while the same
- * CPU is inside another one or changes a BPF map (bpf_prog_active), and drops the sample.
+ * the numbers of one interval of the report (-i), or of the whole run. One loss is invisible: a kernel runs no BPF
+ * program while the same CPU is inside another one or changes a BPF map (bpf_prog_active), and drops the sample.
  */
 struct stats {
-	uint64_t taken;            /* samples that the kernel delivered */
+	uint64_t taken;            /* samples that the kernel took, including those that were lost */
 	uint64_t counted_kernel;   /* counted by the BPF program */
 	uint64_t counted_ring;     /* counted in user space from a ring */
 	uint64_t filtered;         /* not requested: idle, other processes */
 	uint64_t hidden;           /* of these: the mount namespaces of their tasks are not readable */
 	uint64_t idle;             /* of the idle task, wanted or not */
 	uint64_t lost;             /* see session_stats() */
-	uint64_t passed;           /* passed on by the BPF program for one of the reasons below */
+	uint64_t passed;           /* passed on by the BPF program to the reader, for one of the reasons below */
 	uint64_t spilled_filtered; /* of these: filtered in user space */
 	/* Why a BPF program passed on samples and intervals off the CPU that it was to count: */
 	uint64_t spilled_stack;       /* no room for the stack, or another stack has its slot */
 	uint64_t spilled_count;       /* no room in the count table */
 	uint64_t spilled_unwind;      /* the user stack is unwound in user space */
-	uint64_t spilled_tree;        /* it did not know whether the process descends from the command */
-	uint64_t spilled_number;      /* it could not find the task's pid in our PID namespace */
+	uint64_t spilled_tree;        /* the program did not know whether the process descends from the command */
+	uint64_t spilled_number;      /* the program could not find the task's pid in our PID namespace */
 	uint64_t unwound[UNWOUND_NR]; /* user stacks unwound in user space, by result */
-	uint64_t proved;              /* of counted_kernel: samples whose user stack has proven frame pointers */
+	uint64_t proved;              /* of counted_kernel: samples whose user stack is proven (core/sources/notes.h) */
 	uint64_t admitted;            /* number of proven stacks: the program counts samples with them from then on */
-	uint64_t withdrawn;           /* of these, no longer valid: the process has changed its mappings */
+	uint64_t withdrawn;           /* of these: not valid any more, because mappings have or may have changed */
 	uint64_t deferred;            /* samples whose user stack the kernel deferred */
 	uint64_t deferred_missed;     /* of these: no record with the stack came */
 	/* --unwind=libunwind and both: */
@@ -55,17 +55,17 @@ struct stats {
 	uint64_t ring_samples;            /* samples read from the rings */
 	uint64_t bad_samples;             /* of these: refused by the decoder */
 	uint64_t lost_records;            /* records for which a ring had no room: samples, notes, tasks and mappings */
-	/* Of these: on CPUs that sample; without notes and switches if the kernel tells them apart */
+	/* on CPUs that are sampled: lost_records without lost_side_band, and since 6.0 without notes and switches */
 	uint64_t lost_here;
-	uint64_t lost_side_band;    /* of these: about tasks and mappings, if these have rings of their own */
-	uint64_t lost_notes;        /* of these: see counter_ops.note; 0 before 6.0, which does not tell them apart */
-	uint64_t lost_switch_notes; /* of these: see counter_ops.switch_note */
+	uint64_t lost_side_band;    /* of lost_records: about tasks and mappings, if these have rings of their own */
+	uint64_t lost_notes;        /* of lost_records: see counter_ops.note; 0 before 6.0: not told apart there */
+	uint64_t lost_switch_notes; /* of lost_records: see counter_ops.switch_note; 0 before 6.0 */
 	uint64_t ring_records;      /* records of any kind read from the rings */
 	uint64_t ring_bytes;        /* bytes of these, without the unused part of stack copies */
-	uint64_t late_records;      /* records applied out of time order: they came after their window */
+	uint64_t late_records;      /* records applied out of time order: a later one had been applied before */
 	uint64_t backward_records;  /* switch records with an earlier time than the one before them in their ring */
-	uint64_t late_samples; /* of an interval already reported, so not counted; a part of the samples lost there */
-	uint64_t bad_records;  /* refused by the decoder and not used at all */
+	uint64_t late_samples;      /* of a report that is finished: not counted, but lost there */
+	uint64_t bad_records;       /* refused by the decoder and not used at all */
 	/* Samples of dying tasks, without ids: assigned to the last task that exited on their CPU */
 	uint64_t dead_tasks;
 	uint64_t outside;       /* samples of tasks outside this PID namespace */
@@ -88,19 +88,19 @@ struct stats {
 	uint64_t intervals_lost;
 	uint64_t intervals_no_slot; /* of these: the BPF program had no room for so many threads */
 	/*
-	 * Passed on by the BPF program when they began or, with spilled_count, when they were over; the reader counts
-	 * them, not intervals_charged of the program
+	 * Passed on by the BPF program when they began or, with spilled_count, when they were over. The reader adds
+	 * them to intervals_charged; the program does not
 	 */
 	uint64_t intervals_passed;
 	uint64_t intervals_received; /* of these: the reader received them */
 	uint64_t switches_unseen;    /* switches for which the kernel ran no BPF program */
 	uint64_t switches_unsampled; /* switches that the ring has without a sample: their stacks are missed */
-	/* With both backends, the intervals that the reader adds up beside the program: */
+	/* The next three: with both backends, the intervals that the reader adds up beside the program */
 	uint64_t intervals_seen;       /* began */
-	uint64_t intervals_unended;    /* of these: it did not see the end */
-	uint64_t intervals_gone;       /* of these: it gave them up, because records of a ring were lost */
-	uint64_t reopened;             /* events of CPUs that came back: nothing before that was counted there */
-	uint64_t intervals_disordered; /* whose end is before their begin, by the clocks of two CPUs */
+	uint64_t intervals_unended;    /* of these: the reader did not see the end */
+	uint64_t intervals_gone;       /* others of intervals_seen: given up, because records of a ring were lost */
+	uint64_t reopened;             /* events of CPUs that came online: until then, nothing was counted there */
+	uint64_t intervals_disordered; /* whose end is before their beginning, by the clocks of two CPUs */
 	uint64_t clocks_apart;         /* switches that both backends count with times too far apart */
 };
 

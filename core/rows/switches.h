@@ -4,10 +4,11 @@
  *
  * The caller passes switches in time order: switches_out() with name and stacks when a thread leaves, switches_in()
  * when it comes back. The time between is added to the row of this name and these stacks. The memory holds one entry
- * and its stacks for each thread that is off CPU, so it is limited by the number of threads. Not thread safe.
+ * for each thread that is off CPU, its stacks, and those of some ended intervals (4096, or 4 times the number of
+ * entries), so it is limited by the number of threads. Not thread safe.
  *
  * Each interval that has begun is either charged, filtered, open or lost, see switches_stats(). It is lost if the
- * switch that ended it, or the one that began the next one, was not seen.
+ * switch that ended it turns out to have been missed, or if its row cannot be added.
  */
 #ifndef CORE_ROWS_SWITCHES_H
 #define CORE_ROWS_SWITCHES_H
@@ -30,7 +31,7 @@ struct switches_limits {
 
 /** struct switch_out - a thread leaves its CPU. */
 struct switch_out {
-	uint32_t id; /* number of the thread, as for switches_in(); for the kernel its tid in the initial namespace */
+	uint32_t id; /* number of the thread, as for switches_in(), such as its tid in the initial pid namespace */
 	uint64_t ns; /* time of the switch, on any clock, the same one for all switches */
 	struct row_key key; /* key of its interval; the stacks are borrowed during the call */
 	uint64_t since;     /* when it came to this CPU; 0: not known */
@@ -59,8 +60,8 @@ void switches_filtered(struct switches *s, uint32_t id);
  */
 
 /**
- * switches_next_stay() - thread @id came to its CPU at @since: return when a later stay on a CPU began that has ended
- * already. 0: there was none.
+ * switches_next_stay() - thread @id came to a CPU at @since. If its open interval followed a later stay, return when
+ * that stay began; 0: it did not, or no interval is open.
  */
 uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t since);
 
@@ -91,9 +92,9 @@ int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct rows *to);
 void switches_exit(struct switches *s, uint32_t id);
 
 /**
- * switches_exited() - the PERF_RECORD_EXIT of thread @id came before the interval that is open now. The thread leaves
- * its CPU for the last time after that record, and may leave before: since Linux 6.16 it gives its memory and files
- * back after the record. Unless it @comes_back for sure, the interval counts only once it has ended; until then it is
+ * switches_exited() - the PERF_RECORD_EXIT of thread @id came before the interval that is open now. The thread may
+ * never come back. But it may also come back and leave again: since Linux 6.16 it gives its memory and files back after
+ * the record. Unless it @comes_back for sure, the interval counts only once it has ended; until then the interval is
  * neither open nor lost. The last SWITCHES_EXITED such threads are remembered. Does nothing if no interval is open.
  */
 void switches_exited(struct switches *s, uint32_t id, bool comes_back);
@@ -115,9 +116,9 @@ int switches_open(const struct switches *s, uint64_t ns, struct rows *to);
 size_t switches_nr_open(const struct switches *s);
 
 /**
- * switches_stats() - add the numbers since the last call to intervals_begun, _charged, _filtered and _lost of @stats.
- * An interval that a thread's exit ended counts as if it had never begun. If _begun was reported before, it goes down
- * again, modulo 2^64.
+ * switches_stats() - add to intervals_begun, _charged, _filtered and _lost of @stats the numbers since the last call.
+ * An interval that a thread's exit ended counts as if it had never begun. If an earlier call has counted it in _begun,
+ * this call subtracts it, modulo 2^64.
  */
 void switches_stats(struct switches *s, struct stats *stats);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The backends that count in a run, in order: the source, then the counters in front of it. */
+/* Call the backends of a run in the needed order: the source, and the counters in front of it. */
 #ifndef CORE_SESSION_COUNTING_H
 #define CORE_SESSION_COUNTING_H
 
@@ -7,12 +7,12 @@
 
 /**
  * counting_open() - open the source, and the counters of @way that this run needs.
- * Return: 0 or -errno, described: then call counting_close().
+ * Return: 0 or -errno, described: call counting_close() also then.
  */
 int counting_open(struct session *s, const struct way *way, struct err *err);
 void counting_close(struct session *s);
 
-/** counting_probe() - test whether these counters can work here. See counter_ops.probe. */
+/** counting_probe() - test whether the counters of @way that this run needs can work here. See counter_ops.probe. */
 int counting_probe(const struct session *s, const struct way *way, struct err *err);
 
 /**
@@ -24,12 +24,12 @@ int counting_attach_all(struct session *s, struct err *err);
 int counting_detach(struct session *s, size_t place, struct err *err);
 
 /**
- * counting_start() - start counting after the events are enabled. The source starts first: a counter that waits for it
- * counts from then on.
+ * counting_start() - start counting after the events are enabled. Counters first begin to report processes
+ * (first_ops.watch). Then the source starts. Counters start last: one that waits for the source counts from then on.
  */
 int counting_start(struct session *s, struct err *err);
 int counting_drain(struct session *s, struct err *err);
-/** counting_stop() - stop counting on all CPUs, while all events still record. */
+/** counting_stop() - stop the counters, while all events are still enabled. See counter_ops.stop. */
 int counting_stop(struct session *s, struct err *err);
 /** counting_end() - end an interval. The counts in the kernel end first: then it is known what the rings must hold. */
 int counting_end(struct session *s, struct err *err);
@@ -54,7 +54,7 @@ void counting_so_far(const struct session *s, struct progress *to);
 /** counting_tend() - see counter_ops.tend. */
 void counting_tend(struct session *s);
 
-/** counting_judged() - callback for descendants_tell(); @session: a struct session. */
+/** counting_judged() - callback for descendants_tell(), see counter_ops.judged; @session: a struct session. */
 bool counting_judged(void *session, pid_t pid, enum descent what);
 
 #endif

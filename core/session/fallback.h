@@ -7,8 +7,10 @@
 
 /**
  * fallback_open() - open events, source and counters. If the request names a way, only that one is tried; otherwise
- * each in order of preference, and @s->reason says why the earlier ones failed. If whole CPUs may not be sampled,
- * threads are followed instead, and the last sentence of @s->reason is about them.
+ * each in order of preference, and @s->reason says why the earlier ones failed. If you may not sample whole CPUs, the
+ * first way without a counter follows threads instead, unless the request names another way; @s->reason then describes
+ * these threads, too.
+ * Return: 0; -errno, described.
  */
 int fallback_open(struct session *s, struct err *err);
 
@@ -25,7 +27,7 @@ struct way_trial {
  * fallback_try() - open @way as a run does, but enable nothing.
  *
  * @s: new; afterwards only session_free() may be called for it
- * @tasks: follow threads instead of sampling whole CPUs: those of this process if the request of @s names only thread 0
+ * @tasks: follow threads instead of sampling whole CPUs: the calling thread if the request of @s names only thread 0
  *
  * On a host whose kernel the first bpf(2) would taint, a way that needs bpf(2) is not tried, and not usable.
  */

@@ -5,7 +5,7 @@
 
 #include "core/session/state.h"
 
-/** forget_tasks() - drop their data; see tasks_forget_due(). */
+/** forget_tasks() - drop the data of these processes; call it when tasks_forget_due(). */
 void forget_tasks(struct session *s);
 
 #endif

@@ -5,12 +5,12 @@
 
 #include "core/session/state.h"
 
-/** input_open() - open the recording; then @s->recording has its event. */
+/** input_open() - open the recording; then @s->recording describes its event. */
 int input_open(struct session *s, struct err *err);
 
 /**
- * input_run() - read the recording to its end. A first signal ends a file at once. The writer of a stream has received
- * the same signal: wait for the rest that it writes.
+ * input_run() - read the recording to its end. For a file, a first signal ends the reading at once. The writer of a
+ * pipe has received the same signal: read on until it has written the rest.
  * Return: 0 or -errno.
  */
 int input_run(struct session *s, struct err *err);

@@ -4,8 +4,7 @@
  * for a CPU. It calls source_ops.fetch and little else, so each turn takes microseconds. Therefore it may have a
  * real-time priority, which the others may not, see priority.h. It copies when a ring buffer holds much and wakes it,
  * and while much has been kept, or it takes signals, every 50 ms, too. It also ends the sampling when the time is up or
- * a signal comes: on a host that gives the main thread, which reads what was copied, no CPU time, that thread would do
- * it seconds later.
+ * a signal comes, because the main thread, which reads the copies, may get no CPU time for seconds.
  */
 #ifndef CORE_SESSION_RING_THREAD_H
 #define CORE_SESSION_RING_THREAD_H

@@ -3,7 +3,7 @@
  * One run: the perf events, the backends that count, and the loop until the end.
  *
  *   session_new()   checks nothing, opens nothing
- *   session_open()  opens the events and chooses the way, or opens a recording; sampling has not begun
+ *   session_open()  (open.h) opens the events and chooses the way, or opens a recording; sampling has not begun
  *   session_run()   samples until an interval or the run is over, then reads the rest of its samples
  *   session_free()
  */
@@ -43,8 +43,8 @@ void session_progress(struct session *s, void (*fn)(void *ctx, const struct prog
  * SIGINT and SIGTERM end the run. Then they have their default effect again, so that a second signal ends the process.
  * A failure while sampling ends the run.
  * Return: 1: an interval is over; sampling goes on, and a thread empties the rings until the next call. 0: the run is
- * over. -errno. After 1 and 0, session_samples() and session_intervals() have the rows of the interval that ended,
- * until the next call.
+ * over. -errno. After 1 and 0, session_samples() and session_intervals() (statistics.h) have the rows of the
+ * interval that ended, until the next call.
  */
 int session_run(struct session *s, struct err *err);
 
@@ -52,16 +52,16 @@ int session_run(struct session *s, struct err *err);
 bool session_targets_ended(const struct session *s);
 
 /**
- * session_files_hung() - number of files of processes that were given up because their file system did not answer in
- * time.
+ * session_files_hung() - number of files mapped by processes that were not opened because their file system did not
+ * answer in time.
  */
 size_t session_files_hung(const struct session *s);
 /** session_files_unserved() - number of files that were not opened because no process could be started to open them. */
 size_t session_files_unserved(const struct session *s);
 
 /**
- * session_close() - close events and rings, except those that events_hold() keeps. The rest stays for the report. Call
- * it after session_stats().
+ * session_close() - close events and rings, except those that events_hold() keeps. Rows and tasks stay for the report.
+ * Call it after session_stats().
  */
 void session_close(struct session *s);
 

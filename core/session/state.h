@@ -14,7 +14,7 @@
 
 /**
  * struct progress - how far a run is.
- * @left_ns: UINT64_MAX: until it is interrupted, or until all that it samples has ended
+ * @left_ns: UINT64_MAX: no limit; the run lasts until it is interrupted, or until all that it samples has ended
  * @samples, @intervals: approximate numbers for the next report; @lost: of both
  */
 struct progress {
@@ -27,7 +27,7 @@ struct session {
 	struct request request;
 	struct events events;
 	struct sink sink;
-	struct mapped_files_cfg files; /* its open_files belongs to the session; set if user stacks are sampled now */
+	struct mapped_files_cfg files; /* its open_files belongs to the session; set in live runs with user stacks */
 	char *perf_cache;              /* path of perf's build-id cache, for @files */
 	struct perf_maps *perf_maps;   /* set if user stacks are sampled, or a recording has them */
 	struct jitdumps *jitdumps;     /* set in the same cases */
@@ -40,13 +40,13 @@ struct session {
 	struct source *source;
 	char reason[1024]; /* why this way was chosen, one line */
 	struct err
-		/* Why --unwind=auto walks by frame pointers alone; code 0: it does not, or it always does so here */
+		/* Why --unwind=auto walks by frame pointers alone; code 0: it does not, or does so for off-CPU time */
 		by_fp;
 
 	int signal_fd;           /* SIGINT and SIGTERM, from session_open() to the end of session_run(); otherwise -1 */
 	bool signalled;          /* a signal has been taken from it */
 	int mntns_fd;            /* the mount namespace of filter.mntns, see proc_hold_mntns(); otherwise -1 */
-	struct targets *targets; /* processes of -p or threads of -L; NULL: none, or those of a recording */
+	struct targets *targets; /* processes of -p, threads of -L or -t; NULL: none, or those of a recording */
 	struct err kept;         /* why unneeded capabilities were not dropped; code 0: they were */
 	struct ring_thread *ring_thread;
 	bool (*ahead)(void *ctx); /* see session_ahead(); NULL: no work is left */
@@ -55,14 +55,14 @@ struct session {
 	void (*progress)(void *ctx, const struct progress *p); /* see session_progress(); may be NULL */
 	void *progress_ctx;
 	uint64_t progress_at;
-	uint64_t stopped_ns;        /* when the ring thread ended the sampling; 0: it has not */
-	uint64_t hurry_until;       /* until then the rings are read more often, see look_closer() */
-	uint64_t cpus_at;           /* when to look next which CPUs are online */
+	uint64_t stopped_ns;  /* when the ring thread ended the sampling; 0: it has not */
+	uint64_t hurry_until; /* until then the rings are read more often, see look_closer() */
+	uint64_t cpus_at;     /* when to look next which CPUs are online */
 
-	bool ran_known;       /* it is known how long the targets, or the command, ran during the run: */
-	uint64_t ran_ns;      /* that CPU time; for a command, including the children that it waited for */
+	bool ran_known;  /* @ran_ns is known */
+	uint64_t ran_ns; /* CPU time of the targets in the run, or of the command and its children that it waited for */
 	uint64_t command_ns;  /* CPU time of the command if its threads were followed until it ended; otherwise 0 */
-	uint64_t followed_ns; /* how much of it, and of its time in the kernel, its events cover */
+	uint64_t followed_ns; /* how much of the command's CPU time, also in the kernel, its events cover */
 	bool followed_known;  /* @followed_ns is known */
 	struct shortfall shortfall; /* see session_shortfall() */
 };
@@ -80,8 +80,8 @@ static inline bool session_counts_in_kernel(const struct session *s)
 }
 
 /**
- * session_compares_samples(), session_compares_intervals() - true if both backends count them, and the results are
- * compared.
+ * session_compares_samples(), session_compares_intervals() - true if both backends count samples, or intervals, and the
+ * results are compared.
  */
 static inline bool session_compares_samples(const struct session *s)
 {

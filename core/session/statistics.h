@@ -18,19 +18,21 @@ struct unaccounted {
  * session_stats() - what happened to every sample and every interval off the CPU, in the interval of the report that
  * ended.
  *
- * A sample is lost if the BPF program passed it on but no ring returned it, and if the kernel reports so many lost
- * records (since 6.0; before, all such samples count as lost). Without a program, every record that a ring lost counts
- * as a sample, which gives at least the true number. Samples that the decoder refused are lost, too.
+ * A sample is lost if the BPF program passed it on but no ring returned it. If the kernel reports lost records (since
+ * 6.0) and the run has no intervals (-i), at most as many samples are lost as records are lost or refused. Without a
+ * program, every record that a ring lost counts as a sample, which gives at least the true number, and samples that the
+ * decoder refused are lost, too.
  * Return: samples taken, minus those in the rows, filtered or lost. Intervals off the CPU begun, minus those in the
- * rows, filtered, open or lost. An interval off the CPU may end in a later interval of the report: so the sum of its
- * values is 0 only when the run is over.
+ * rows, filtered, open or lost. An interval off the CPU may end in a later interval of the report: so only the
+ * sum over all reports of the run has to be 0.
  */
 struct unaccounted session_stats(const struct session *s, struct stats *out);
 
 /**
  * session_shortfall() - the facts about samples that were due in the interval that ended but were not taken.
  * @stats: the statistics of that interval
- * Return: false if the event is not a clock: then it is not known how many samples were due.
+ * Return: false: it is not known how many samples were due: the event is not a clock, threads are followed, a recording
+ * is read, or no samples are taken.
  */
 bool session_shortfall(const struct session *s, const struct stats *stats, struct shortfall *out);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ways to sample whole CPUs: a list in order of preference, which the command line gives to a session. */
+/* The ways to sample or to read a recording: a list in order of preference, which core/cli/ gives to a session. */
 #ifndef CORE_SESSION_WAYS_H
 #define CORE_SESSION_WAYS_H
 
 #include "core/sources/source.h"
 
-#define WAY_BOTH "both" /* for --backend: a counter and the source count the same samples */
+#define WAY_BOTH "both" /* for --backend: a counter and its source count the same samples, to compare them */
 
 /**
  * struct way - one way to sample. A list ends with a way without a name.

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interface between the session and a counter: a BPF program in front of a source that counts the samples it can,
- * and passes on the rest. The session has it turn its tables into rows of the sink.
+ * The interface between the session and a counter: a BPF program in front of a source. The program counts the samples
+ * it can, and passes the rest on to the source. take() turns the counts into rows of the sink.
  *
- * Order of calls: open, attach for each place whose event is open, start, then attach and detach any number of times,
- * end and take once for each interval, stop before the last of these, close. All calls come from one thread at a time.
- * Nothing here prints: errors are returned and described. All functions return 0 or -errno, unless stated otherwise.
+ * Order of calls: open, attach for each place (CPU, see struct event_place) whose event is open, start, then attach and
+ * detach any number of times, end and take once for each interval, stop before the last end, close. All calls come from
+ * one thread at a time. Nothing here prints: errors are returned and described. All functions return 0 or -errno,
+ * unless stated otherwise.
  */
 #ifndef CORE_SOURCES_COUNTER_H
 #define CORE_SOURCES_COUNTER_H
@@ -23,17 +24,17 @@ struct source_env;
 /** struct first_ops - how a counter reports the processes that have their first sample or interval. */
 struct first_ops {
 	/*
-	 * The events have just been enabled, and all rings are mapped, which come first where locked memory is limited.
-	 * Begin to report. Called before start() of the source, which takes long on a large host.
+	 * Begin to report. Called when the events have just been enabled, and before start() of the source, which takes
+	 * long on a large host. The source's rings are mapped by then, so they get limited locked memory first.
 	 */
 	void (*watch)(struct counter *c);
 
-	/* A descriptor that is readable when there is such a process; -1: there is none. */
+	/* A descriptor that is readable when there is a process to report; -1: nothing is reported. */
 	int (*fd)(const struct counter *c);
 
 	/*
-	 * Call @fn for each such process, once or, rarely, twice. @existed: before the run, so that no record has its
-	 * mappings; true once.
+	 * Call @fn for each process that was reported, once or, rarely, twice. @existed: the process existed before the
+	 * run, so no record has its mappings; true in the first call for it only.
 	 */
 	void (*read)(struct counter *c, void (*fn)(void *ctx, pid_t pid, bool existed), void *ctx);
 };
@@ -42,10 +43,10 @@ struct first_ops {
 struct counter_ops {
 	const char *program; /* its source, for --ebpf */
 
-	/* The counter for off-CPU intervals, to use instead of this one; NULL: it does both. */
+	/* The counter for off-CPU intervals, which counts them instead of this one; NULL: this one counts both. */
 	const struct counter_ops *switches;
 
-	/* Names of kernel addresses by a BPF program, if the host supports that; NULL: no. */
+	/* Finds names of kernel addresses by a BPF program, if the host supports that; NULL: it cannot. */
 	const struct namer_ops *namer;
 
 	/* Check whether it works on this host, by trying; leaves nothing behind. @forced: the user has named it. */
@@ -74,47 +75,47 @@ struct counter_ops {
 
 	/*
 	 * Interval sink.ended is over: find out how many of its records the rings must have. If sink.set is another
-	 * one, sampling goes on into that; else the events are disabled.
+	 * one, sampling goes on into that set; else the events are disabled.
 	 */
 	int (*end)(struct counter *c, struct err *err);
 
-	/* Then, after the source's end(), so that the rings do not wait: read the counts from the kernel. */
+	/* Read the counts from the kernel. Called after end() of the source, so that the rings do not wait for it. */
 	int (*take)(struct counter *c, struct err *err);
 
 	/* It reports processes at their first sample or interval; NULL: it does not. */
 	const struct first_ops *first;
 
 	/*
-	 * Call @fn for the process of each count still held in the kernel, repeats included, until it says false.
-	 * -EAGAIN: @fn ended it, or counts came faster than they could be walked.
+	 * Call @fn for the process of each count still held in the kernel, repeats included, until @fn returns false.
+	 * Return: -EAGAIN: @fn returned false, or counts came faster than they could be walked.
 	 */
 	int (*pids)(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx);
 
 	/*
-	 * The reader knows whether process @pid passes filter.tree: the program can filter it from now on, or cannot
-	 * any more. Return: false: there is no room to keep the answer.
+	 * The reader knows whether process @pid passes filter.tree: tell the program, which filters by it from now on.
+	 * DESCENT_UNKNOWN: the program forgets the answer. Return: false: there is no room to keep it.
 	 */
 	bool (*judged)(struct counter *c, pid_t pid, enum descent what);
 
 	/*
-	 * The user stack of a sample that it passed on, with @note, has been unwound. @proof: other samples of the
-	 * process with the same callchain by frame pointers need no unwinding. Optional.
+	 * The user stack of a sample that the counter passed on, with @note, has been unwound. @proof: whether other
+	 * samples of the process with the same callchain by frame pointers need no unwinding. Optional.
 	 */
 	enum proof_use (*unwound)(struct counter *c, const struct sample_note *note, enum proof proof);
 
 	/*
-	 * Process @pid (0: each process) maps something else, so its proved stacks are not proved any more. @gone: it
-	 * is another program, or process. Return: how many stacks of it were proved. Optional.
+	 * Process @pid (0: each process) maps something else, so its proved stacks are not proved any more. @gone: @pid
+	 * is another program or process now. Return: how many stacks of it were proved. Optional.
 	 */
 	size_t (*withdraw)(struct counter *c, pid_t pid, bool gone);
 
 	/*
-	 * Read a note that the program put in front of a sample: @size bytes of raw data, not aligned. NULL: it has no
-	 * samples.
+	 * Read a note that the program put in front of a sample: @size bytes of raw data, not aligned. NULL: this
+	 * counter does not count samples.
 	 */
 	int (*note)(const void *raw, size_t size, struct sample_note *out);
 
-	/* The same for a note about switches. NULL: it sees no switches. */
+	/* The same for a note about switches. NULL: this counter does not see switches. */
 	int (*switch_note)(const void *raw, size_t size, struct switch_note *out);
 
 	/* Add the interval of a SWITCH_CHARGE to its row in @to, in nanoseconds. */

@@ -4,9 +4,10 @@
  * into rows of the sink and into facts about tasks. The sources are the rings of this host's events, a recording, and
  * those of tests.
  *
- * Order of calls: open, attach for each place whose event is open, start, then drain, attach and detach any number of
- * times, end once for each interval, close. All calls except fetch come from one thread at a time. Nothing here prints:
- * errors are returned and described. All functions return 0 or -errno, unless stated otherwise.
+ * Order of calls: open, attach for each place (CPU, see struct event_place) whose event is open, start, then drain,
+ * attach and detach any number of times, end once for each interval, close. All calls except look and fetch come from
+ * one thread at a time. Nothing here prints: errors are returned and described. All functions return 0 or -errno,
+ * unless stated otherwise.
  */
 #ifndef CORE_SOURCES_SOURCE_H
 #define CORE_SOURCES_SOURCE_H
@@ -30,7 +31,8 @@ struct used_counter {
 
 /**
  * struct source_env - everything of the run that a source, and the counters in front of it, may use. All is borrowed.
- * They write to @sink. A source also writes the sizes of its rings to @events; a recording fills @recording.
+ * Source and counters write to @sink. A source also writes the sizes of its rings to @events; a recording fills
+ * @recording.
  */
 struct source_env {
 	const struct request *request;
@@ -78,15 +80,15 @@ struct source_ops {
 
 	/*
 	 * Only move what is waiting in the rings to memory, events.kept_bytes_max at most: there drain() and end() find
-	 * it. Samples may be left in a ring that has room for many more. May be called by another thread, at any time
-	 * but while attach, detach or close are. Return: 1: it is so much that they should; 0; -errno, described.
-	 * Optional.
+	 * it. Samples may be left in a ring that has room for many more. Another thread may call it at any time except
+	 * during attach(), detach() and close(). Return: 1: so much is in memory that drain() should be called; 0;
+	 * -errno, described. Optional.
 	 */
 	int (*fetch)(struct source *s, struct err *err);
 
 	/*
-	 * Interval sink.ended is over: read its records. If sink.set is another one, sampling goes on into that; else
-	 * the events are disabled.
+	 * Interval sink.ended is over: read its records. If sink.set is another one, sampling goes on into that set;
+	 * else the events are disabled.
 	 */
 	int (*end)(struct source *s, struct err *err);
 

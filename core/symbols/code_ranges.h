@@ -17,7 +17,7 @@ struct code_range {
 
 struct code_span;
 
-/** struct code_ranges - all zeros: none. @ranges is borrowed. Do not write to it. */
+/** struct code_ranges - all zeros: none. @ranges is borrowed, and must not change. Do not write to the struct. */
 struct code_ranges {
 	const struct code_range *ranges;
 	struct code_span *spans;
@@ -35,7 +35,7 @@ void code_ranges_release(struct code_ranges *r);
 /** code_ranges_find() - the range that @addr belongs to; NULL: none. */
 const struct code_range *code_ranges_find(const struct code_ranges *r, uint64_t addr);
 
-/** code_ranges_memory() - bytes that it uses, without the ranges. */
+/** code_ranges_memory() - bytes of memory that @r uses, without the ranges. */
 size_t code_ranges_memory(const struct code_ranges *r);
 
 #endif

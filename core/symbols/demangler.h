@@ -3,15 +3,15 @@
  * demangle() for many names, in a worker process.
  *
  * The library that demangles is not made for hostile names: a short one may have a readable form of astronomic length,
- * take as long to read, or crash the library. So it runs in a confined worker process (worker.h, confine.h), which gets
- * many names at a time, and has 64 MiB. If the process crashes, or uses 20 ms of CPU time, the names are sent again one
- * at a time, and only the bad one stays mangled, for the rest of the run. After 64 bad names no more names are sent.
- * The replies are as hostile as the names.
+ * take very long to demangle, or crash the library. So the library runs in a confined worker process (worker.h,
+ * confine.h), which gets many names at a time, and has 64 MiB of memory. If it crashes, or uses 20 ms of CPU time,
+ * the names are sent again one at a time, and only the bad one stays mangled, for the rest of the run. After 64 bad
+ * names no more names are sent. The replies are as hostile as the names.
  *
- * All names of a report may take 2 s of CPU time, and 20 s in all; with intervals, a twentieth and a half of one. Names
- * for which there is no time are tried in the next report: replies are kept. When a signal has come and the report is
- * overdue (signals_overdue()), no name is tried. So each pass over the rows of a report has the same names, too
- * (--backend=both compares two).
+ * All names of a report may take 2 s of CPU time and 20 s of elapsed time; with intervals, a twentieth of an interval
+ * of CPU time and half an interval of elapsed time. Once that time is over, or a signal has come and the report is
+ * overdue (signals_overdue()), the remaining names stay mangled in this report, so that each pass over its rows has the
+ * same names (--backend=both compares two). The next report tries them again. Replies are kept for later reports.
  *
  * Not thread safe; see worker.h for the thread to use.
  */
@@ -47,7 +47,7 @@ void demangler_renew(struct demangler *d);
  */
 int demangler_read(struct demangler *d, const char *const *names, size_t nr, const char **out);
 
-/** demangler_bad() - the first name that takes too long or crashes the process, of any bytes; NULL: another cause. */
+/** demangler_bad() - the first name that took too long or crashed the process; NULL: none, or not the first cause. */
 const char *demangler_bad(const struct demangler *d);
 
 /** demangler_skipped() - true if some mangled names were not demangled. @why: out: a line with the cause. */

@@ -6,10 +6,11 @@
  * Memory is reused: each address belongs to the last piece of code that covers it. If a file was truncated or begins
  * with another header, it was begun anew: all that was read from it is forgotten.
  *
- * The file is hostile, and changes while it is read. Only the last pieces of code are kept, 131,072 to 262,144, with
- * 64 MiB of names of at most 4 KiB each; the code itself is not read. Records of other processes, without size or name,
- * or beyond the last address are skipped. Reading ends at a record that makes no sense. A last record that is not
- * complete is still being written. Rules and lines are read at a lookup, at most 64 KiB and 1 MiB of them.
+ * The file is hostile, and changes while it is read. At 262,144 pieces of code, or 64 MiB of names, the older half of
+ * the pieces is dropped. A name has at most 4 KiB; the code itself is not read. Records of other processes, or of code
+ * without size or name, or beyond the last address, are skipped. Reading ends at a record that makes no sense. A last
+ * record that is not complete is still being written. Rules and lines of a piece of code are read at a lookup, at most
+ * 64 KiB of rules and 1 MiB of lines.
  *
  * Not thread safe.
  */
@@ -50,12 +51,12 @@ void jitdump_close(struct jitdump *d);
 
 /**
  * jitdump_read() - read new records.
- * @left: how many bytes to read; it may read a few more; out: how many are left of them
+ * @left: how many bytes to read; the last record may need some KiB more; out: how many are left of them
  * Return: 1: there may be more to read now; 0: there is not; -ENOMEM, -EIO: the records from before stay.
  */
 int jitdump_read(struct jitdump *d, size_t *left);
 
-/** jitdump_changes() - a number that grows with new records. */
+/** jitdump_changes() - a number that grows when code is added or forgotten. */
 uint64_t jitdump_changes(const struct jitdump *d);
 
 /** jitdump_find() - the code at @addr. Return: true and *@out; it is untouched otherwise. */
@@ -65,8 +66,8 @@ bool jitdump_find(const struct jitdump *d, uint64_t addr, struct jitdump_code *o
 bool jitdump_find_line(const struct jitdump *d, uint64_t addr, struct jitdump_line *out);
 
 /**
- * jitdump_find_frames() - the rules of the code at @addr, if it is of this machine. If all code is alike, its record
- * need not be in the file yet, see jitdump_pattern.h.
+ * jitdump_find_frames() - the rules of the code at @addr, if the jitdump is of this machine's architecture. If all code
+ * so far is alike, the record of this code need not be in the file yet, see jitdump_pattern.h.
  * Return: 1 and *@out; 0: it has none; -ENOMEM, -EIO.
  */
 int jitdump_find_frames(const struct jitdump *d, uint64_t addr, struct jitdump_frames *out);
@@ -76,7 +77,7 @@ size_t jitdump_memory(const struct jitdump *d);
 
 /**
  * jitdump_attach() - attach the owner's data @what to @d: jitdump_close() calls @release for it.
- * jitdump_attached() - return it; NULL: nothing is attached.
+ * jitdump_attached() - return this data; NULL: nothing is attached.
  */
 void jitdump_attach(struct jitdump *d, void *what, void (*release)(void *what));
 void *jitdump_attached(const struct jitdump *d);

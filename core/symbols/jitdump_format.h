@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The records of a jitdump file: see tools/perf/Documentation/jitdump-specification.txt of the kernel. All numbers are
- * in the byte order of the process that wrote it.
+ * in the byte order of the process that wrote the file.
  */
 #ifndef CORE_SYMBOLS_JITDUMP_FORMAT_H
 #define CORE_SYMBOLS_JITDUMP_FORMAT_H
@@ -55,7 +55,7 @@ struct jitdump_debug_entry {
 	uint32_t line, column;
 };
 
-/* @size bytes follow: data in the format of .eh_frame, then @hdr_size bytes in that of .eh_frame_hdr. */
+/* @size bytes follow: data in the format of .eh_frame; the last @hdr_size of them in that of .eh_frame_hdr. */
 struct jitdump_unwinding_info {
 	struct jitdump_prefix prefix;
 	uint64_t size, hdr_size, mapped;

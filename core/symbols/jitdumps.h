@@ -3,12 +3,13 @@
  * The jitdumps of processes, see jitdump.h: find the one for an address, and decide when to read it.
  *
  * A compiler maps a page of its jitdump executable, so the dump is a mapped file like others, wherever it is. We look
- * for it in the root of its process, open it only if it is a regular file that is proved to be the mapped one, and keep
- * it open while the process lives (mapped_files.h). So no other file can replace it, and names remain when the process
+ * for it in the root of its process while the process lives, open it only if it is a regular file that is proved to be
+ * the mapped one, and keep it open (open_files.h). So no other file can replace it, and names remain when the process
  * and its container are gone. For a recording, it is looked for in the root of the host, if the recording is of this
  * boot. After a fork, a child process uses the jitdump of its parent for inherited code.
  *
- * Limits: the least recently used are closed first, and all together take 256 MiB. Not thread safe.
+ * Limits: at most 128 are open, and all together take about 256 MiB. The least recently used are closed first. Not
+ * thread safe.
  */
 #ifndef CORE_SYMBOLS_JITDUMPS_H
 #define CORE_SYMBOLS_JITDUMPS_H
@@ -36,7 +37,8 @@ void jitdumps_renew(struct jitdumps *j);
  * jitdumps_find() - the code at @addr in process @pid while it was called @comm, in @image, see tasks_find().
  * @line: out, if not NULL: its source line; line 0: not known
  * Return: 1 and *@out, borrowed until jitdumps_renew() or jitdumps_of(); it is untouched otherwise. 0: there is no
- * record of it. -ENOMEM, -EIO, -E2BIG: not all records were read in this report.
+ * record of it. -ENOMEM, -EIO, -E2BIG, -ECANCELED: this call, the first for the jitdump in this report, could not read
+ * all records; later calls return 0.
  */
 int jitdumps_find(struct jitdumps *j, pid_t pid, const char *comm, uint32_t image, uint64_t addr,
 		  struct jitdump_code *out, struct jitdump_line *line);

@@ -29,7 +29,7 @@ bool kernel_address(uint64_t addr);
 /**
  * kernel_symbols_new(), _feed(), _finish() - read the text from memory, in pieces of any length; kernel_file.h reads
  * files. Lines in another format are skipped.
- * Return: new: NULL without memory; feed: 0, -ENOMEM, or -E2BIG for more symbols than any kernel has. After a
+ * Return: new: NULL without memory; feed, finish: 0, -ENOMEM, or -E2BIG for more symbols than any kernel has. After a
  * failure only kernel_symbols_free() is allowed; nothing is found before _finish().
  */
 struct kernel_symbols *kernel_symbols_new(void);
@@ -44,13 +44,13 @@ int kernel_symbols_feed_text(struct kernel_symbols *ks, const char *text, size_t
 /** kernel_symbols_find() - the symbol @addr is in. Return: true and *@out, which is untouched otherwise. */
 bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct kernel_symbol *out);
 
-/** kernel_symbols_text_ended() - true once the kernel's own _etext was read, behind its _text or _stext. */
+/** kernel_symbols_text_ended() - true once the kernel's own _etext was read, and _text or _stext at a lower address. */
 bool kernel_symbols_text_ended(const struct kernel_symbols *ks);
 
-/** kernel_symbols_text_end() - where its _etext is; 0: not seen. */
+/** kernel_symbols_text_end() - the address of the kernel's own _etext; 0: not seen. */
 uint64_t kernel_symbols_text_end(const struct kernel_symbols *ks);
 
-/** kernel_symbols_in_text() - true if @addr is between them. */
+/** kernel_symbols_in_text() - true if @addr is between these: call it once kernel_symbols_text_ended() is true. */
 bool kernel_symbols_in_text(const struct kernel_symbols *ks, uint64_t addr);
 
 /**

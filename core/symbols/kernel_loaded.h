@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The modules and BPF programs that were in the kernel during the whole sampling time. The kernel writes no records
- * about modules, and none about BPF programs before 5.1. So we compare /proc at both ends. Not thread safe.
+ * about modules, and none about BPF programs before 5.1. So we compare /proc at the beginning and at the end. Not
+ * thread safe.
  */
 #ifndef CORE_SYMBOLS_KERNEL_LOADED_H
 #define CORE_SYMBOLS_KERNEL_LOADED_H
@@ -20,13 +21,14 @@ void kernel_loaded_begin(struct kernel_loaded *kl, bool programs);
 
 /**
  * kernel_loaded_stayed() - true if code that is there now, of a module or a BPF program, was there when sampling began.
- * True also without kernel_loaded_begin(), or without /proc/modules.
+ * True also if there is nothing to compare with: without kernel_loaded_begin(); for a module, without /proc/modules;
+ * for a BPF program, without @programs. False for a BPF program that /proc/kallsyms did not show when sampling began.
  */
 bool kernel_loaded_stayed(struct kernel_loaded *kl, const struct kernel_symbol *s);
 
 /**
- * kernel_loaded_renew() - another report begins: compare modules with those at its beginning, and BPF programs still
- * with those of the first report.
+ * kernel_loaded_renew() - another report begins: from now on, compare modules with the last list that was read; BPF
+ * programs are still compared with the list from the beginning of the first report.
  */
 void kernel_loaded_renew(struct kernel_loaded *kl);
 

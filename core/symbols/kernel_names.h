@@ -18,8 +18,8 @@
  * says nothing about the addresses of modules and BPF programs: these get names only if the boot is known to be the
  * same.
  *
- * If the kernel can be asked for single names (namer.h), it is asked first: its answers are those of /proc/kallsyms. Of
- * that file only the beginning is read then, and more only for addresses that the kernel has no answer for.
+ * If the kernel answers questions about single addresses (namer.h), its answers come first: they are those of
+ * /proc/kallsyms. Then we read only the beginning of that file, and more only for addresses without an answer.
  *
  * If /proc/kallsyms is of no use for a recording, perf's copy of the recorded kernel's /proc/kallsyms is used, provided
  * that the recording has a reference symbol: for all symbols if the address is the same and KASLR has moved the kernel,

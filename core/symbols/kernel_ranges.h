@@ -3,8 +3,8 @@
  * Code that the kernel added or removed during the sampling (BPF programs, trampolines), by PERF_RECORD_KSYMBOL
  * records.
  *
- * /proc/kallsyms has the code that is there when it is read. A program that was unloaded before is missing then, and
- * another program may have its addresses. The records have both, with the time.
+ * /proc/kallsyms has the code that is there when it is read. A program that was unloaded before that is missing, and
+ * another program may have its addresses. The records have both programs, with the times.
  *
  * If samples are added in time order, each address is given to the code that was there at that time:
  * kernel_ranges_at(). Counts that a BPF program makes have only addresses, without times. Then an address that belonged
@@ -44,34 +44,40 @@ void kernel_ranges_free(struct kernel_ranges *kr);
 /** kernel_ranges_by_address() - set whether samples are added without their times. */
 void kernel_ranges_by_address(struct kernel_ranges *kr, bool by_address);
 
-/** kernel_ranges_add() - in time order with kernel_ranges_at(). A range that cannot be is ignored. Return: 0; -ENOMEM.
+/**
+ * kernel_ranges_add() - add a record. Call it in time order with kernel_ranges_at(). An impossible range is ignored.
+ * Return: 0; -ENOMEM.
  */
 int kernel_ranges_add(struct kernel_ranges *kr, const struct kernel_range *r);
 
-/** kernel_ranges_lost() - records were lost: the code at addresses of such code is unknown from now on. */
+/**
+ * kernel_ranges_lost() - records were lost: from now on kernel_ranges_find() returns RANGE_REUSED for all addresses
+ * from the lowest to the highest of any record. kernel_ranges_incomplete() is true then.
+ */
 void kernel_ranges_lost(struct kernel_ranges *kr);
 bool kernel_ranges_incomplete(const struct kernel_ranges *kr);
 
 /**
  * kernel_ranges_at() - the frames for @nr addresses of a kernel stack that was sampled now, leaf first.
- * @time: of the sample, or 0. Code that was removed long before cannot be in the sample.
- * Return: @ips, if they are all addresses; else frames that are borrowed until the next call.
+ * @time: of the sample, or 0. If the code at an address was removed long before, a record is missing: the frame then
+ * has no name.
+ * Return: @ips, if all frames are addresses; else frames that are borrowed until the next call.
  */
 const uint64_t *kernel_ranges_at(struct kernel_ranges *kr, const uint64_t *ips, uint32_t nr, uint64_t time);
 
 /**
  * kernel_ranges_find() - find the code of a frame.
- * @is_return: the call before it is looked up
- * @addr: out: the address of the frame; if @frame is an address, the same
- * Return: RANGE_FOUND and *@out, whose strings are borrowed until kernel_ranges_interval(); else it is untouched.
+ * @is_return: @frame is a return address: look up the call before it
+ * @addr: out: the address of the frame: @frame itself if it is an address, 0 if it has the number of an unknown range
+ * Return: RANGE_FOUND and *@out, whose strings are borrowed until kernel_ranges_interval(); else *@out is untouched.
  * RANGE_NONE: no record is about it.
  */
 enum kernel_range_found kernel_ranges_find(struct kernel_ranges *kr, uint64_t frame, bool is_return,
 					   struct kernel_symbol *out, uint64_t *addr);
 
 /**
- * kernel_ranges_interval() - the samples that are named next are of the time from @since to @until. Forget code that
- * was removed before: it has no rows any more.
+ * kernel_ranges_interval() - kernel_ranges_find() is called next for samples of the time from @since to @until. Forget
+ * code that was removed more than a second before @since: no row has it any more.
  */
 void kernel_ranges_interval(struct kernel_ranges *kr, uint64_t since, uint64_t until);
 

@@ -4,9 +4,10 @@
  *
  * Debug information is hostile, and the library that reads it is not made for that. So a worker process reads it, which
  * can do nothing but read the file (see worker.h and confine.h). Each request has 2 s of CPU time and a deadline. If a
- * request for a file is not answered in time or ends the worker, the file is not used any more. No file is, when this
- * happens to too many files. In a report, debug information may take a minute, or a quarter of an interval; then the
- * next report goes on. Replies are checked like any hostile input.
+ * request for a file is not answered in time or ends the worker, the file is not used any more. But if a quarter of an
+ * interval is less than 10 s, a late file is tried again in the next reports, for 20 s in all. After 16 failed files no
+ * file is used any more. In a report, debug information may take a minute, or a quarter of an interval if that is
+ * shorter; then the next report goes on. Replies are checked like any hostile input.
  *
  * We do not look for the .dwo files of split debug information, or the shared files of dwz: the functions and names in
  * these are missing.
@@ -35,15 +36,15 @@ struct lines;
 struct lines *lines_new(unsigned int wanted, uint64_t interval_ns);
 void lines_free(struct lines *l);
 
-/** lines_add_file() - Return: the number of another file, or -ENOMEM. */
+/** lines_add_file() - add a file. Return: its number, for lines_find(), or -ENOMEM. */
 int64_t lines_add_file(struct lines *l);
 
 /** lines_forget() - forget all files and their frames. File numbers start again at 0. */
 void lines_forget(struct lines *l);
 
 /**
- * lines_renew() - another report begins: frames from before may be forgotten, and files get new time. Files that we
- * have given up stay so.
+ * lines_renew() - another report begins: frames from before may be forgotten, and the time limits of the report and of
+ * files that were not late begin anew. Files that were given up are still not used.
  */
 void lines_renew(struct lines *l);
 

@@ -10,7 +10,7 @@ enum lines_wanted { LINES_INLINED = 1, LINES_SOURCE = 2 };
 
 /**
  * struct lines_frame - a function at an address.
- * @name: linkage name, else as in the source; NULL: the function that is not inlined, always the last
+ * @name: linkage name, else as in the source, else "[inlined]"; NULL: the function that is not inlined, always the last
  * @file: base name of the source file; NULL: not known
  * @line: in @file: of the address, or of the call to the next inner function that is inlined; 0: not known
  */

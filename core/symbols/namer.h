@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An interface to ask the running kernel for the name of one address. /proc/kallsyms has the same names, but the kernel
- * prints all of them for each reader, which takes longer than anything else that names need.
+ * prints all of them for each reader, which takes longer than all other work on names.
  */
 #ifndef CORE_SYMBOLS_NAMER_H
 #define CORE_SYMBOLS_NAMER_H
@@ -17,8 +17,8 @@ struct namer_ops {
 
 	/*
 	 * Get the text that the kernel prints for %pS of @addr (Documentation/core-api/printk-formats.rst):
-	 * "name+0x1c/0x40", with " [module]" appended, or a number if @addr has no name. *@answer: borrowed until the
-	 * next call. Return: 0 or -errno.
+	 * "name+0x1c/0x40", for a module with " [module]" appended; a number if @addr has no name; "" if the kernel
+	 * cannot print it now. *@answer: borrowed until the next call. Return: 0 or -errno.
 	 */
 	int (*ask)(struct namer *n, uint64_t addr, const char **answer);
 

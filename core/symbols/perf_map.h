@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of one file with names of code that was made at run time, see perf_maps.h: "START SIZE name", both in hex.
+ * The lines of one file with names of code that was made at run time, see perf_maps.h: "START SIZE name", with
+ * START and SIZE in hex.
  *
  * If lines overlap, memory was reused: each address belongs to the last line that covers it.
  *
- * The text is hostile. Only the last lines are kept, half a million to a million; a line ends at 4 KiB. Lines in
- * another format, without size or name, or that reach beyond the last address are skipped, and so is a last line
- * without newline, which is still being written.
+ * The text is hostile. Only the last lines of a long file are kept: half a million to a million. The bytes of a line
+ * beyond 4 KiB are dropped. Lines in another format, with size 0, without a name, or that reach beyond the last address
+ * are skipped, and so is a last line without newline, which is still being written.
  *
  * Not thread safe.
  */
@@ -22,7 +23,7 @@ struct perf_map;
 /**
  * struct perf_map_symbol
  * @name:  as in the file, of at most 4 KiB; borrowed, see the function that returned it
- * @start: of its line; later lines may have taken over that address itself
+ * @start: of its line; that address itself may belong to a later line
  */
 struct perf_map_symbol {
 	const char *name;

@@ -2,22 +2,23 @@
 /*
  * Names of code that was made at run time: just-in-time compilers write them to /tmp/perf-PID.map and append to it as
  * they compile; see perf_map.h for the lines. PID is the one in the innermost PID namespace of the process, and /tmp is
- * below the root of the process: both may be those of a container.
+ * below the root of the process: both may be those of a container. Recordings differ, see below.
  *
  * The file is hostile. It is read only if it is a regular file without other names (hard links). It must belong to the
- * effective user of the process, or to root and be readable by all users. No symlink on the way is followed, and
- * nothing else is opened. We read no more of a file than its size, or the last 64 MiB, and 256 MiB of all files for one
- * report.
+ * effective user of the process, or to root and be readable by all users. No symlink on the way is followed, and only
+ * regular files are opened. We read no more of a file than its size, or the last 64 MiB, and 256 MiB of all files for
+ * one report.
  *
- * When a process has exited, its root and its user are unknown, so its file is kept open while the process lives. If
- * there was no time for that, the file is looked for in the root of the host, by the PID that we know. Then it must
- * belong to root or to our own effective user: any user can write another one into /tmp. A file that was last written
- * before a process began may be left by an earlier process with the same PID, so a warning says that it was used. If a
- * PID is reused, we notice only if the first process was looked up or noted.
+ * When a process has exited, its root and its user are unknown, so perf_maps_note() opens its file while the process
+ * lives. If there was no time for that, the file is looked for in the root of the host, by the PID that we know. Then
+ * it must belong to root or to our own effective user: any user can write another one into /tmp. A file that was last
+ * written before a process began may be left by an earlier process with the same PID, so a warning says that it was
+ * used. If a PID is reused, we notice only if the first process was looked up or noted.
  *
- * For a recording, files are read only if the time of its last sample is proved to be of this boot (recorded.h). A
- * process that has the PID now is the recorded one if it began before that time. Otherwise the file in the root of the
- * host must have been written last before that time: a later one may be of another process.
+ * For a recording, files are read only if the time of its last sample is proved to be of this boot (recorded.h), and
+ * only from the root of the host, by the recorded PID. A process that has the PID now is the recorded one if it began
+ * before that time, and its user may own the file. Otherwise the file must also have been written last before that
+ * time: a later one may be of another process.
  *
  * Each file is read at the first lookup in its process. Not thread safe.
  */
@@ -37,23 +38,27 @@ struct perf_maps *perf_maps_new(const struct mapped_files_cfg *where);
 void perf_maps_free(struct perf_maps *pm);
 
 /**
- * perf_maps_renew() - time has passed: at the next lookup in its process a file that has changed is read again, while a
- * process that is gone keeps its names. Drops files that were neither looked up nor noted since the last call.
+ * perf_maps_renew() - time has passed: the next lookup in a process reads its file again if that has changed. If the
+ * file or the process is gone, the names read before stay. Forgets processes that were neither looked up nor noted
+ * since the last call.
  */
 void perf_maps_renew(struct perf_maps *pm);
 
 /**
- * perf_maps_note() - the running process @pid makes code: keep its file open from now on, if it is there, until
- * perf_maps_renew() drops it. So it can be read when the process has ended. Cheap enough to be called for each mapping
- * of code: it looks for the file at the first call, the second, the fourth, and so on. At most 256 processes.
+ * perf_maps_note() - the running process @pid makes code: if it has a file that is not older than the process, keep
+ * that open until perf_maps_renew() forgets the process, so that it can be read after the end. Cheap enough to be
+ * called for each mapping of code: it looks for the file at the first call, the second, the fourth, and so on. At most
+ * 256 files are kept open.
  */
 void perf_maps_note(struct perf_maps *pm, pid_t pid);
 
 /**
  * perf_maps_find() - the name of @addr in process @pid.
- * Return: 1 and *@out, borrowed until perf_maps_renew(); it is untouched otherwise. 0: it has none. -EMFILE, -ENFILE,
- * -ENOMEM, -E2BIG (all files together take 256 MiB, or as much was read since perf_maps_renew()): the file of @pid was
- * not read. The error is returned once; later lookups of @pid find no names.
+ * Return: 1 and *@out, borrowed until the next perf_maps_renew() or perf_maps_note(); *@out is untouched otherwise. 0:
+ * @addr has no name. -errno: the file of @pid was not read, and @addr has no name from an earlier read: -EMFILE,
+ * -ENFILE; -ENOMEM; -E2BIG: the names of all files take 256 MiB, or as much was read since perf_maps_renew();
+ * -ECANCELED: signals_overdue(); others of process_file_open(). The error is returned once: until perf_maps_renew(),
+ * later lookups in @pid find only names from earlier reads.
  */
 int perf_maps_find(struct perf_maps *pm, pid_t pid, uint64_t addr, struct perf_map_symbol *out);
 

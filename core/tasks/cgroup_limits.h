@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory and real time this process may use: the amount of the host, or less in a cgroup with a limit. */
+/* Limits of this process by the host and its cgroups: on memory, and on the CPU time of real-time threads. */
 #ifndef CORE_TASKS_CGROUP_LIMITS_H
 #define CORE_TASKS_CGROUP_LIMITS_H
 
@@ -14,8 +14,9 @@ uint64_t memory_limit(const struct host *h);
 
 /**
  * realtime_limit_us() - CPU time that all real-time threads of our cgroup of version 1, or of one above it, may use on
- * each CPU in a second: cpu.rt_runtime_us (Documentation/scheduler/sched-rt-group.rst). Other threads of the cgroup may
- * use it up; then none of them runs, even if the CPU is idle. Return: microseconds; 0: no limit is known.
+ * each CPU in a second: cpu.rt_runtime_us (Documentation/scheduler/sched-rt-group.rst). Other real-time threads of the
+ * cgroup may use it up; then none of these threads runs, even if the CPU is idle. Return: microseconds; 0: no limit is
+ * known.
  */
 uint64_t realtime_limit_us(const struct host *h);
 

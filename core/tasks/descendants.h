@@ -3,11 +3,11 @@
  * The descendants of a process: itself from its exec on, the processes that it makes then, those that these make, and
  * so on, also if another process adopts them when their parents have ended.
  *
- * The input is side-band records in time order, so a pid is that of the process which had it then. An answer about a
- * process is valid as long as it lives. The function that descendants_tell() sets may store answers until we withdraw
- * them.
+ * The input is side-band records in time order, so a pid is that of the process which had it then. An answer (enum
+ * descent) about a process is valid as long as the process lives. The function that descendants_tell() sets may store
+ * answers until we withdraw them.
  *
- * Memory is limited to the processes that live. Not thread safe.
+ * Memory is limited to the processes that live, and the last 8192 that have ended. Not thread safe.
  */
 #ifndef CORE_TASKS_DESCENDANTS_H
 #define CORE_TASKS_DESCENDANTS_H
@@ -19,7 +19,7 @@
 struct descendants;
 
 enum descent {
-	DESCENT_UNKNOWN, /* withdrawn: the process has ended */
+	DESCENT_UNKNOWN, /* the answer is withdrawn: the process has ended */
 	DESCENT_OUT,
 	DESCENT_IN,
 };
@@ -29,8 +29,8 @@ struct descendants *descendants_new(pid_t root);
 void descendants_free(struct descendants *d);
 
 /**
- * descendants_tell() - have @keep called with each answer: for processes that are looked up, and for new descendants.
- * It is called again when they have ended.
+ * descendants_tell() - have @keep called with each answer: for new descendants, and in descendants_judge(). If it has
+ * stored an answer, it is called with DESCENT_UNKNOWN when the process has ended.
  * @keep: returns false if it cannot store the answer
  */
 void descendants_tell(struct descendants *d, bool (*keep)(void *ctx, pid_t pid, enum descent what), void *ctx);
@@ -41,21 +41,21 @@ void descendants_tell(struct descendants *d, bool (*keep)(void *ctx, pid_t pid, 
 
 /** descendants_exec() - @pid has called exec, and only the calling thread is left. */
 int descendants_exec(struct descendants *d, pid_t pid);
-/** descendants_fork() - @ppid made a thread of @pid; a new process when these differ. */
+/** descendants_fork() - process @ppid made process @pid; if they are equal, another thread of that process. */
 int descendants_fork(struct descendants *d, pid_t pid, pid_t ppid);
 /**
  * descendants_exit() - thread @tid of @pid has ended. Its last samples may be still to come, so a process is remembered
- * for some time after its end, or until its pid is reused.
+ * after its end, until 8192 others have ended or its pid is reused.
  */
 void descendants_exit(struct descendants *d, pid_t pid, pid_t tid);
 
-/** descendants_has() - true if @pid is a descendant now. */
+/** descendants_has() - true if @pid is a descendant that lives, or that has ended and is remembered. */
 bool descendants_has(const struct descendants *d, pid_t pid);
-/** descendants_judge() - the same, for a process whose answer is not stored yet: it is passed to @keep. */
+/** descendants_judge() - as descendants_has(); passes the answer to @keep, unless @keep has stored it already. */
 bool descendants_judge(struct descendants *d, pid_t pid);
 /**
  * descendants_reused() - true if a stored answer about an earlier process @pid may have been used for the current one.
- * @time: when it was used, CLOCK_MONOTONIC; in the order of the events
+ * @time: when it was used, CLOCK_MONOTONIC; report all events before that time first
  */
 bool descendants_reused(const struct descendants *d, pid_t pid, uint64_t time);
 

@@ -2,10 +2,10 @@
 /*
  * The files that processes map: each exists once, as long as a process maps it. Part of struct tasks.
  *
- * A process can map 65,000 files with paths of 4 KB. So the memory of all files is bounded: if those with long paths
- * take KNOWN_FILES_LONG bytes, the next ones have only the last component of their path, below "/...": frames still
- * have the name of the module, but the file is found only if it was opened when it was mapped. If all files take
- * KNOWN_FILES_MAX bytes, no file is added.
+ * A process can map 65,000 files with paths of 4 KB. So the memory of all files is bounded. If those with paths that
+ * are longer than a file name (NAME_MAX) take KNOWN_FILES_LONG bytes, the next ones have only the last component of
+ * their path, below "/...": frames still have the name of the module, but such a file is found only if it was opened
+ * when it was mapped. If all files take KNOWN_FILES_MAX bytes, no file is added.
  */
 #ifndef CORE_TASKS_KNOWN_FILES_H
 #define CORE_TASKS_KNOWN_FILES_H
@@ -20,7 +20,7 @@
 struct known_file {
 	struct mapped_file file;
 	bool used;    /* seen by known_files_mark(), and not swept since */
-	uint8_t told; /* number of calls of tasks_on_mapped()'s function for it */
+	uint8_t told; /* calls of tasks_on_mapped()'s function for it; the limit once that returned true */
 };
 
 /** struct known_files - all zeros: none. */
@@ -33,7 +33,7 @@ struct known_files {
 
 /**
  * known_files_add() - find or add the file that equals @file, which is copied with its path.
- * Return: 0 and *@out; -E2BIG: there are too many files, or too long paths; -ENOMEM.
+ * Return: 0 and *@out; -E2BIG: all files already take KNOWN_FILES_MAX bytes; -ENOMEM.
  */
 int known_files_add(struct known_files *files, const struct mapped_file *file, const struct mapped_file **out);
 

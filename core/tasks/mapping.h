@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VDSO32 "[vdso32]" /* perf's name for it, too */
+#define VDSO32 "[vdso32]" /* the vDSO of a 32-bit process; perf uses this name, too */
 
 #define BUILD_ID_MAX 20 /* bytes of a SHA-1, the longest id that linkers make themselves and that the kernel reads */
 
@@ -15,11 +15,11 @@
  * @path:  as seen from the process's own root, or "[vdso]", "//anon", ...; never NULL; without " (deleted)" if @ino is
  *         known. For the vDSO of a 32-bit process VDSO32, see tasks_mmap().
  * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 if unknown (plain MMAP records)
- * @build_id:      from MMAP2 records that have it instead of these; zero from its size on
+ * @build_id:      from MMAP2 records that have it instead of device and inode; zero from its size on
  * @build_id_size: its bytes, at most BUILD_ID_MAX; 0: unknown
  *
- * Owned by struct tasks, one for each distinct file, at the same address while an image of a
- * process shows it.
+ * Owned by struct tasks, one for each distinct file. It stays in its place in memory while an image of a process (see
+ * tasks.h) has a mapping of it.
  */
 struct mapped_file {
 	const char *path;
@@ -41,16 +41,17 @@ bool mapped_file_is_memory(const struct mapped_file *file);
 bool mapped_file_is_vdso(const struct mapped_file *file);
 /**
  * mapped_file_has_path() - true if its path may lead to it. False for memory, also of memfd_create(2), shmget(2) and
- * MAP_HUGETLB, for a device, and for a file whose path is too long for a record.
+ * MAP_HUGETLB, for everything below /dev, and for a file whose path the kernel could not write to a record.
  */
 bool mapped_file_has_path(const struct mapped_file *file);
 /** mapped_file_may_be_copy() - true if it is memory that may have a copy of a file's code. See copied_code.h. */
 bool mapped_file_may_be_copy(const struct mapped_file *file);
 /**
- * mapped_file_is_jitdump() - true if it has the name of a jitdump, "jit-PID.dump". Compilers map it to show its path.
+ * mapped_file_is_jitdump() - true if it has the name of a jitdump, "jit-PID.dump". JIT compilers map it so that a
+ * record has its path.
  */
 bool mapped_file_is_jitdump(const struct mapped_file *file);
-/** mapped_file_is_uprobes() - true for the kernel's code to whose first byte functions with a uretprobe return. */
+/** mapped_file_is_uprobes() - true for the kernel's "[uprobes]": a function with a uretprobe returns to its start. */
 bool mapped_file_is_uprobes(const struct mapped_file *file);
 
 /** struct mapping - addresses [@start, @end) map @file from byte @pgoff on. Ranges of one image never overlap. */
@@ -60,7 +61,9 @@ struct mapping {
 	const struct mapped_file *file;
 };
 
-/** mapping_alike() - true if each address in both @a and @b has the same byte of a file. All memory counts as the same.
+/**
+ * mapping_alike() - true if each address in both @a and @b has the same byte of a file. All memory except the vDSO
+ * counts as the same.
  */
 bool mapping_alike(const struct mapping *a, const struct mapping *b);
 

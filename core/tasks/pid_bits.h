@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bit for each process id of the host. Any thread may call all functions but pid_bits_init() and pid_bits_release(). */
+/* A bit for each process id of the host. Any thread may call all functions except pid_bits_init() and _release(). */
 #ifndef CORE_TASKS_PID_BITS_H
 #define CORE_TASKS_PID_BITS_H
 
@@ -17,7 +17,7 @@ struct pid_bits {
 int pid_bits_init(struct pid_bits *b, const struct host *h);
 void pid_bits_release(struct pid_bits *b);
 
-/** pid_bits_set(), pid_bits_clear() - true if this has changed the bit of @pid. Ids beyond those of the host have none. */
+/** pid_bits_set(), pid_bits_clear() - true if it has changed the bit of @pid. Ids above the host's limit have none. */
 bool pid_bits_set(struct pid_bits *b, pid_t pid);
 bool pid_bits_clear(struct pid_bits *b, pid_t pid);
 

@@ -23,11 +23,11 @@ void *pid_table_find(const struct pid_table *t, pid_t id);
 /** pid_table_get() - the entry of @id; a new zeroed one of @size bytes if there is none. NULL: no memory. */
 void *pid_table_get(struct pid_table *t, pid_t id, size_t size);
 
-/** pid_table_nr(), pid_table_at() - the entries in no order, by a number below that of all. */
+/** pid_table_nr(), pid_table_at() - the number of entries; the entry at index @i, below that number, in no order. */
 size_t pid_table_nr(const struct pid_table *t);
 void *pid_table_at(const struct pid_table *t, size_t i);
 
-/** pid_table_delete() - free @entry; the last entry takes its number. */
+/** pid_table_delete() - free @entry; the last entry takes its index. */
 void pid_table_delete(struct pid_table *t, struct pid_entry *entry);
 
 /** pid_table_release() - free all entries; the table is empty and usable afterwards. */

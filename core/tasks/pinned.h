@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A pinned BPF hash map of another program. Its keys are 64-bit ids, and it may change at any time. The ring's reader
- * looks up keys when it comes to a sample, up to some tenths of a second after that was taken.
+ * looks up keys when it comes to a sample, up to some tenths of a second after the sample was taken.
  */
 #ifndef CORE_TASKS_PINNED_H
 #define CORE_TASKS_PINNED_H
@@ -17,7 +17,7 @@ struct pinned;
 /**
  * pinned_open() - open the map that is pinned at @path.
  * @out: pass it to pinned_close()
- * Return: 0; -EINVAL: it is not such a map; -errno.
+ * Return: 0; -EINVAL: it is not a hash map with 64-bit keys; -errno.
  */
 int pinned_open(struct pinned **out, const struct host *h, const char *path, struct err *err);
 void pinned_close(struct pinned *p);
@@ -26,16 +26,16 @@ void pinned_close(struct pinned *p);
 int pinned_fd(const struct pinned *p);
 
 /**
- * pinned_has() - true if @id was a key at some time after that of the sample.
+ * pinned_has() - true if @id was a key at some time after the sample was taken.
  * @time:   of the sample, CLOCK_MONOTONIC; 0: not known
- * @unsure: out: set to true, or left alone: the answer may have been the other one when the sample was taken, because
- *          this one was not seen before
+ * @unsure: out: set to true if the answer may have been the other one when the sample was taken: no lookup before that
+ *          gave this answer, @time is 0, see also pinned_told(). Else unchanged
  */
 bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure);
 
 /**
  * pinned_told() - a BPF program found that @id was a key, or was not, at the time of the next sample. An id for which
- * both were found may have changed between any two lookups: pinned_has() is unsure of it from then on.
+ * both were found may have changed between any two lookups: pinned_has() sets @unsure for it from then on.
  */
 void pinned_told(struct pinned *p, uint64_t id, bool has);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Read tasks from /proc: names and mappings from before the events were open (proc(5)). */
+/* Read facts about tasks from /proc (proc(5)), such as names and mappings from before the events were open. */
 #ifndef CORE_TASKS_PROC_H
 #define CORE_TASKS_PROC_H
 
@@ -32,8 +32,8 @@ int proc_map_parse(char *line, struct proc_map *out);
 
 /**
  * proc_maps() - call @fn for each mapping of @pid until it returns non-zero.
- * Return: 0; the value that @fn returned; -errno if the file cannot be read (-ENOENT, -ESRCH: the process has ended).
- * Malformed lines are skipped.
+ * Return: 0, also if the process ends meanwhile; the value that @fn returned; -errno if the file cannot be opened
+ * (-ENOENT, -ESRCH: the process has ended); -ENOMEM. Malformed lines are skipped.
  */
 int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct proc_map *m), void *ctx);
 
@@ -51,14 +51,14 @@ uint64_t proc_started(const struct host *h, pid_t pid);
 /**
  * proc_owner() - the user and the parent of process @pid.
  * @uid: out: its real user id
- * @parent: out: the process that made it, or that has adopted it; 0: it is outside this pid namespace
+ * @parent: out: the process that made @pid, or that has adopted it; 0: none, or one outside this pid namespace
  * Return: 0; -errno; -EBADMSG: not such a file.
  */
 int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent);
 
 /**
  * proc_cgroup() - the path of the cgroup of a process, see cgroups(7). This is the one of version 2; if that is the
- * root or missing, the one that systemd uses in version 1, or else any that is not the root.
+ * root or missing, the one that systemd uses in version 1, or else any that is not the root; if all are, the root "/".
  * @out: to be freed
  * Return: 0; -ENOENT: the process has ended, or is in no cgroup; -errno.
  */
@@ -79,7 +79,7 @@ int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out);
 /**
  * proc_hold_mntns() - open the mount namespace of a process. As long as it is open, no other one has its inode number,
  * even if all its tasks have ended.
- * @out: that number
+ * @out: its inode number
  * Return: a descriptor for the caller to close, or -errno.
  */
 int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out);
@@ -88,27 +88,29 @@ int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out);
 bool proc_lives(const struct host *h, pid_t pid, pid_t tid);
 
 /**
- * proc_ended() - true if the thread @id has ended, or, if it @is_process, all of its threads have.
+ * proc_ended() - true if the thread @id has ended. @is_process: true if all threads of process @id have ended.
  * @started: as of proc_started(), to notice that the id was reused; 0: not known
  */
 bool proc_ended(const struct host *h, pid_t id, bool is_process, uint64_t started);
 
 /**
- * proc_cpu_ns() - CPU time that the thread @id has used, or, if it @is_process, all of its threads, also those that
- * have ended. For threads, the kernel needs scheduler statistics (CONFIG_SCHED_INFO).
- * Return: 0 or -errno.
+ * proc_cpu_ns() - CPU time that the thread @id has used. @is_process: that all threads of process @id have used, also
+ * those that have ended. For threads, the kernel needs scheduler statistics (CONFIG_SCHED_INFO).
+ * Return: 0 or -errno; -ENODATA: without these statistics, or if the thread has never run.
  */
 int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out);
 
-/** proc_threads() - call @fn for every thread of @pid until it returns non-zero. Skips threads that end meanwhile.
+/**
+ * proc_threads() - call @fn for every thread of @pid until it returns non-zero. Skips threads that end meanwhile.
+ * Return: the value that @fn returned; 0, also if the process has ended or cannot be read.
  */
 int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
-/** proc_pid_words() - 64-bit words in which each process id of this host has a bit. */
+/** proc_pid_words() - number of 64-bit words of a bitmap with a bit for each possible process id of this host. */
 uint32_t proc_pid_words(const struct host *h);
 
-/** proc_pids() - call @fn for every process until it returns non-zero. Return: that; 0; -errno. */
+/** proc_pids() - call @fn for every process until it returns non-zero. Return: the value of @fn; 0; -errno. */
 int proc_pids(const struct host *h, int (*fn)(void *ctx, pid_t pid), void *ctx);
-/** proc_processes() - as proc_threads(), for every thread of every process. */
+/** proc_processes() - as proc_threads(), for every thread of every process. Return: also -errno, as proc_pids(). */
 int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
 
 #endif

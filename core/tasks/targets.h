@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processes or threads that a run is about (-p, -L), until the last of them has ended.
+ * The processes (-p) or threads (-L of profile, -t of offcputime) that a run samples, until the last of them has ended.
  *
- * We wait for one after the other, so that any number of them takes one descriptor, or one file of /proc. A process has
+ * We wait for one after the other, so that we need only one descriptor, or one file of /proc, at a time. A process has
  * a pidfd (pidfd_open(2), since 5.3). A thread has one only since 6.9: for threads, and before 5.3, we read /proc.
  */
 #ifndef CORE_TASKS_TARGETS_H
@@ -34,8 +34,8 @@ bool targets_ended(struct targets *t);
 void targets_begin(struct targets *t);
 
 /**
- * targets_ran() - CPU time of all of them since then. Return: 0; -errno: the time of one is not known, for example
- * because it has ended.
+ * targets_ran() - CPU time of all of them since targets_begin(). Return: 0; -errno: the time of one is not known, for
+ * example because it has ended.
  */
 int targets_ran(const struct targets *t, uint64_t *ns);
 

@@ -35,15 +35,16 @@ struct tasks *tasks_new(const struct host *host);
 void tasks_free(struct tasks *t);
 
 /**
- * tasks_at() - the records that follow happened at @ns (CLOCK_MONOTONIC); 0: not known, on any other clock.
- * Call it before each record. Data that was read from /proc after an exec, exit or fork is not believed any more.
+ * tasks_at() - the records that follow happened at @ns (CLOCK_MONOTONIC); 0: not known, or on any other clock.
+ * Call it before each record. If the record of an exec, exit or fork is older than a reading of /proc, that reading is
+ * not believed any more.
  */
 void tasks_at(struct tasks *t, uint64_t ns);
 
 /**
- * tasks_on_mapped() - have @fn called for each file that a process has mapped, by a record or in /proc. @fn returns
+ * tasks_on_mapped() - have @fn called for each file that a process has mapped, as a record or /proc shows. @fn returns
  * true if it need not be called for that file again; it is called at most 16 times for a file, but always for memory
- * without a file, and for at most the first 1024 mappings that are read of a process. A file that is not mapped any
+ * without a file. Of a list in /proc, @fn is called for the first 1024 mappings only. A file that is not mapped any
  * more is forgotten with tasks_forget(), and counts as new afterwards.
  * @fn: @m is borrowed; called within the functions that follow; of these it may call only tasks_lineage()
  */
@@ -73,9 +74,9 @@ void tasks_on_copied(struct tasks *t, tasks_copied_fn fn, void *ctx);
 int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exec);
 /**
  * tasks_refresh() - in /proc, thread @tid of process @pid has the name @comm at the time given by tasks_at(), and
- * earlier records may be missing. Threads that are known and live stay as they are. A leader with another name, or one
- * that was dead, may have called exec without a record: a new image begins under that name, tasks_learn() will read it,
- * and the process lives. Do not call this for zombies: /proc shows their names, too.
+ * earlier records may be missing. Nothing changes if the thread is known to live under this name. A leader with another
+ * name, or one that was dead, may have called exec without a record: a new image begins under the name @comm,
+ * tasks_learn() will read it, and the process lives. Do not call this for zombies: /proc shows their names, too.
  */
 int tasks_refresh(struct tasks *t, pid_t pid, pid_t tid, const char *comm);
 /**
@@ -83,11 +84,11 @@ int tasks_refresh(struct tasks *t, pid_t pid, pid_t tid, const char *comm);
  * @exec: it has called exec since, so that it has no mappings of @ppid
  */
 int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid, bool exec);
-/** tasks_exit() - the thread has ended; the process too if it was its leader. It is not read from /proc any more. */
+/** tasks_exit() - the thread has ended; the process too if @tid was its leader. /proc is not read for them any more. */
 int tasks_exit(struct tasks *t, pid_t pid, pid_t tid);
 /**
  * tasks_mmap() - @pid mapped @m executable, which replaces older mappings there. @m->file is copied. The kernel calls
- * each vDSO "[vdso]": below 4 GiB it is that of a 32-bit process, and is called VDSO32.
+ * each vDSO "[vdso]": below 4 GiB it is that of a 32-bit process, and gets the name VDSO32 here.
  */
 int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m);
 
@@ -115,42 +116,42 @@ int tasks_learn_sampled(struct tasks *t, pid_t pid);
 uint32_t tasks_image(const struct tasks *t, pid_t pid);
 
 /**
- * tasks_report() - the next report has no samples and intervals from before @since_ns (CLOCK_MONOTONIC; 0: no limit).
+ * tasks_report() - the next report has no samples or intervals from before @since_ns (CLOCK_MONOTONIC; 0: no limit).
  * So its addresses do not belong to an image that had ended by then.
  */
 void tasks_report(struct tasks *t, uint64_t since_ns);
 
 /**
- * tasks_unmapped() - true if thread @tid, the first one of @pid, lives and has called exec, but no mapping has been
- * recorded since: tasks_learn() will read them then.
+ * tasks_unmapped() - true if thread @tid is the leader of @pid, lives and has called exec, but no mapping has been
+ * recorded since. In this case the next tasks_learn() reads the mappings.
  */
 bool tasks_unmapped(struct tasks *t, pid_t pid, pid_t tid);
 
-/** tasks_read_anew() - records about mappings may be missing: let tasks_learn() read those of all processes again. */
+/** tasks_read_anew() - records of mappings may be missing: let tasks_learn() read those of each process again. */
 void tasks_read_anew(struct tasks *t);
 
 /**
  * tasks_name() - the name that thread @tid of process @pid has now (in event time).
  * @comm: out, COMM_LEN bytes, zero padded. The idle task (tid 0) has no name here: the caller knows its CPU.
  * The name of an unknown thread is read from /proc; if that fails, it is that of its process, else ":TID".
- * If the leader has ended and one other thread is known to live, the name is that thread's: it has called exec, and its
- * record with the new name is still to come.
+ * If @tid is a leader that has ended, and exactly one other thread is known to live, the name is that thread's: it has
+ * called exec, and its record with the new name is still to come.
  */
 void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm);
 
 /**
- * tasks_mntns() - the inode number of the mount namespace that it is in now (in event time); 0: none, or not known.
- * Without a record it is read from /proc, or is that of the thread that made it.
+ * tasks_mntns() - the inode number of the mount namespace of thread @tid now (in event time); 0: none, or not known.
+ * Without a record this is that of the thread that made @tid, else the one in /proc.
  */
 uint64_t tasks_mntns(struct tasks *t, pid_t pid, pid_t tid);
-/** tasks_mntns_hidden() - true if it is not known because we may not read it in /proc. */
+/** tasks_mntns_hidden() - true if the mount namespace is not known because we may not read it in /proc. */
 bool tasks_mntns_hidden(const struct tasks *t, pid_t tid);
 
 /**
  * tasks_find() - the mapping at @addr in process @pid when a thread of it had the name @comm; see the rule above.
  * @image: the result of tasks_image() at that time; 0: not known
  * Return: 1 and *@out, its file borrowed until tasks_forget() or tasks_free(); 0 if no mapping of that address is
- * known; -ESTALE: different files were mapped there, and the records do not say which is meant.
+ * known; -ESTALE: different files were mapped there, and the records do not say which is meant; or @image was dropped.
  */
 int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint32_t image, uint64_t addr, struct mapping *out);
 
@@ -179,8 +180,9 @@ void tasks_each_mapped(const struct tasks *t, pid_t pid, const char *comm,
 
 /**
  * tasks_lineage() - processes that may have the root of @pid: itself, the one that forked it, and so on.
- * @pids: out, room for @max, each once; the first is @pid, 0 follows the last if there is room. If the first thread of
- *        a process had ended when it was read, its entry is a thread that had not: /proc has a directory for that, too.
+ * @pids: out, room for @max, each once; the first is @pid, 0 follows the last if there is room. If the leader of a
+ *        process had ended before its mappings were read from /proc, the entry is the tid of another thread of that
+ *        process: /proc/TID exists, too.
  * Return: their number. Ancestors from before the first record are not known.
  */
 size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max);
@@ -189,27 +191,30 @@ size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max);
 void tasks_keep_cgroups(struct tasks *t);
 
 /**
- * tasks_cgroup() - the path of the cgroup, see proc_cgroup(), that process @pid was in under the name @comm. If it
- * ended before its cgroup was read, that of its earlier program, or of its parent. Return: NULL: not known; valid until
- * tasks_free().
+ * tasks_cgroup() - the path of the cgroup, see proc_cgroup(), that process @pid was in under the name @comm. If the
+ * process ended before its cgroup was read, the path for its earlier program, or for its parent. Return: NULL: not
+ * known; valid until tasks_free().
  */
 const char *tasks_cgroup(struct tasks *t, pid_t pid, const char *comm);
 
 /** tasks_unread() - how often there was no memory for the mappings of a process in /proc. */
 uint64_t tasks_unread(const struct tasks *t);
 
-/** tasks_refused() - mappings that were not kept, because a process or all of them have too many; see maps.h. */
+/**
+ * tasks_refused() - mappings that were not kept, because a process has too many, or all processes together have too
+ * many mappings or files; see maps.h and known_files.h.
+ */
 uint64_t tasks_refused(const struct tasks *t);
 
 /**
  * tasks_overlong() - number of processes for which only the first mappings are known because the list in /proc took too
- * long to read: lists beyond the usual length may take a second of CPU time, and a 32nd of the run time.
+ * long to read: all lists beyond the usual length may take a second of CPU time, plus a 32nd of the run time.
  */
 uint64_t tasks_overlong(const struct tasks *t);
 
-/** tasks_forget_due() - true if so many tasks or files were added since the last tasks_forget() that it is due. */
+/** tasks_forget_due() - true if tasks_forget() is due: many processes exited, or many files or mappings were added. */
 bool tasks_forget_due(const struct tasks *t);
-/** tasks_forgotten() - number of mapped files dropped so far: other files may have their addresses in memory now. */
+/** tasks_forgotten() - number of struct mapped_file freed so far: pointers to these may point to other files now. */
 uint64_t tasks_forgotten(const struct tasks *t);
 /** tasks_forget() - drop exited processes for which @keep returns false, and files that no process maps any more. */
 void tasks_forget(struct tasks *t, bool (*keep)(void *ctx, pid_t pid), void *ctx);

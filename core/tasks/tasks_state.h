@@ -28,7 +28,7 @@ struct tasks {
 	bool keeps_cgroups;
 	uint64_t unread;            /* see tasks_unread() */
 	uint64_t refused;           /* mappings for which there was no room */
-	uint64_t began_ns, long_ns; /* CPU time spent on long lists of mappings since then */
+	uint64_t began_ns, long_ns; /* time of tasks_new(); CPU time spent on long lists of mappings since then */
 	uint64_t overlong;          /* processes whose list took too long */
 	size_t forget_exited, forget_files, forget_mappings; /* tasks_forget() is due at these numbers */
 };

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define THREADS_MAX_DEAD 1024 /* whose names are kept: samples may still come after the EXIT record */
+#define THREADS_MAX_DEAD 1024 /* dead threads whose names are kept: samples may still come after the EXIT record */
 
 struct thread_group;
 
@@ -21,7 +21,7 @@ struct thread {
 	char comm[COMM_LEN];
 	uint64_t mntns;             /* 0: not known */
 	bool hidden;                /* /proc does not permit us to read @mntns */
-	struct thread_group *group; /* NULL: it leads its process, or is dead */
+	struct thread_group *group; /* live threads of its process but the leader; NULL: it is the leader, or dead */
 	struct thread *prev, *next;
 };
 
@@ -49,25 +49,26 @@ void threads_set_dead(struct threads *ts, struct thread *th);
 /** threads_rename() - @tid of process @pid lives, and has the name @comm. @read_ns: see struct thread. 0 or -ENOMEM. */
 int threads_rename(struct threads *ts, pid_t pid, pid_t tid, const char *comm, uint64_t read_ns);
 
-/** thread_process() - the process in which @th lives, if it does. */
+/** thread_process() - the process in which @th lives; if it is the leader, or dead, its own number. */
 pid_t thread_process(const struct thread *th);
 
 /**
- * threads_mntns() - the mount namespace of the threads of @pid except the leader. A leader that has ended, while the
- * others go on, has none any more. Return: 0: not known.
+ * threads_mntns() - the mount namespace of a thread of @pid other than the leader. Use it if the leader has ended while
+ * other threads go on, because the leader has no mount namespace then. Return: 0: not known.
  */
 uint64_t threads_mntns(const struct threads *ts, pid_t pid);
 
 /**
- * threads_end_group() - an exec of @pid has ended all of its other threads. The calling thread, if it is not the
- * leader, has no EXIT record for its old number.
+ * threads_end_group() - an exec in process @pid has ended all of its threads but the one that called exec. If this one
+ * was not the leader, it now has the leader's number, and there is no EXIT record for its old number.
  */
 void threads_end_group(struct threads *ts, pid_t pid);
 
 /**
  * threads_successor() - the thread that becomes the leader. After an exec in a thread that is not the leader, when all
- * others have ended, the thread takes the leader's number, and some time later the new program's name. Between these it
- * runs as the leader, under its own name. NULL: this is not the case, as far as we know.
+ * others have ended, the thread takes the leader's number, and some time later the new program's name. Until it gets
+ * that name, its samples have the leader's number, but its own old name is right. NULL: there is no such thread, as far
+ * as we know.
  */
 const struct thread *threads_successor(const struct threads *ts, const struct thread *leader);
 
