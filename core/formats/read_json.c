@@ -161,9 +161,10 @@ static int label_object(struct json_reader *j, const json_t *object, struct read
 		rc = get_build_id(j, object, &build_id, &frame, err);
 	if (rc)
 		return rc;
-	if (set_name(j, &frame, name) || row_reader_label(&j->rows, &frame, out))
+	if (set_name(j, &frame, name))
 		return no_memory(j, err);
-	return 0;
+	rc = row_reader_label(&j->rows, &frame, out);
+	return rc ? row_reader_failed(&j->rows, rc, err) : 0;
 }
 
 static int append(const char *bytes, size_t len, void *b)
