@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choose the sizes of the maps with counts and stacks: as many entries as the user wants. A size up to the
- * default has a limit: what a run, or an interval of the report, can fill. A run without intervals has one set of
- * maps, others have two. A single set is small at first, because the kernel takes a millisecond to make one MiB.
+ * Choose the sizes of the maps with counts and stacks: as many entries as the user wants. Sizes up to the default are
+ * also limited by the number of samples of a run, or of an interval of the report. A run without intervals has one set
+ * of maps, others have two. A single set is small at first, because the kernel takes a millisecond to make one MiB.
  *
  * An entry of a stack map takes as much memory as the deepest possible stack, and the hash of a stack gives its only
  * place. Most stacks are short. So there are only half as many whole entries as requested, and instead entries of

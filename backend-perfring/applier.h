@@ -31,10 +31,12 @@ struct applied_ring {
 		unsigned int set; /* in this set */
 		uint64_t ns;      /* at this time */
 		pid_t next;       /* the thread that comes */
-		pid_t gone;       /* the last thread whose EXIT record came here, or that came to this CPU after that */
-		pid_t unnamed;    /* the last thread that was preempted here after the kernel had removed its pid */
-		pid_t left;       /* the thread that leaves, if the switch has a sample; else 0 */
-	} at_switch;              /* the current switch: its note, its sample, and the records of the two threads */
+		pid_t gone; /* the last thread that had its EXIT record here, or came to this CPU after its EXIT record
+			     */
+		pid_t unnamed; /* the last thread that was preempted here after the kernel had removed its pid */
+		pid_t left;    /* the thread that leaves, if the switch has a sample; else 0 */
+	} at_switch; /* @gone and @unnamed stay; the others are of the current switch: its note, its sample, its records
+		      */
 	struct {
 		uint32_t id;    /* the thread that is on this CPU by sched:sched_switch; 0: not known, or idle */
 		uint64_t since; /* when it came */
@@ -54,7 +56,8 @@ struct sample_lead {
  * struct applier - state of applying records.
  * @rings: one entry for each ring
  * @exits: of all CPUs
- * @stats: of the whole backend, one for each of sink.sets: reading counts there, and applying
+ * @stats: of the whole backend, one for each of sink.sets; the code that reads rings, and the code that applies
+ * records, add to them
  * @set:   of @stats, for records other than samples
  * @unwinding: of user stacks; NULL: use the kernel's callchains
  * @switching: of off-CPU intervals; NULL: these are not counted

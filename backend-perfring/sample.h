@@ -28,7 +28,7 @@ struct sample {
 };
 
 /**
- * sample_exited() - find a task that has left the pid tables by its number @tid.
+ * sample_exited() - look up, by its number @tid, a task that has left the pid tables.
  * Return: false: no recent EXIT record (see RECENT_EXITS) is about it.
  */
 bool sample_exited(const struct applier *a, pid_t tid, struct owner *o);

@@ -21,7 +21,7 @@ int sched_switch_shift_of(const uint64_t *states, size_t nr)
 		as_it_says += states[i] == INTERRUPTIBLE;
 		shifted += states[i] == INTERRUPTIBLE << 1;
 	}
-	/* If all are shifted, a preemption, too, may have a 1; but then there are also all the sleeps. */
+	/* Test for 2 first: if the kernel shifts, our sleeps have 2, but preemptions may have 1. */
 	return shifted >= ENOUGH ? 1 : as_it_says >= ENOUGH ? 0 : -EAGAIN;
 }
 

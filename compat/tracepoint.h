@@ -3,9 +3,9 @@
  * The tracepoint sched:sched_switch: its number for perf_event_open(2), and the offsets of its fields.
  *
  * Only tracefs has both, or before 4.1 the directory "tracing" of debugfs. Tracefs may be mounted on
- * /sys/kernel/tracing, elsewhere, or nowhere. If it is mounted nowhere, we mount it so that no other process sees it:
- * as a file descriptor without a place (fsopen(2), 5.2), or, if debugfs shows neither, in the mount namespace of a
- * child process.
+ * /sys/kernel/tracing, elsewhere, or nowhere. If it is mounted nowhere, we mount it so that no other process sees it,
+ * as a file descriptor without a place (fsopen(2), 5.2). Without that, we look in a mounted debugfs, and at last mount
+ * it in the mount namespace of a child process.
  */
 #ifndef COMPAT_TRACEPOINT_H
 #define COMPAT_TRACEPOINT_H
@@ -29,9 +29,10 @@ struct sched_switch {
 	uint64_t dead;      /* bits of prev_state: the thread has ended */
 	uint64_t preempted; /* bit of prev_state: the thread could run, but was preempted; 0: no bit says so */
 	/*
-	 * 0 or 1: prev_state is a mask of task states, shifted left by this. Kernels from 4.14 to 4.19 shift by the
-	 * index of the state instead of the index - 1 (__trace_sched_switch_state(), fixed at the end of 2018): a
-	 * thread that could run has 1, one that sleeps 2. @dead is for the shifted value; @preempted is never shifted.
+	 * 0 or 1: prev_state is a mask of task states, shifted left by this. Kernels from 4.14 to 4.19 report
+	 * 1 << index of the state instead of 1 << (index - 1) (__trace_sched_switch_state(), fixed at the end of 2018):
+	 * a thread that sleeps has 2 instead of 1, one that could run has 1 instead of 0. @dead is for the shifted
+	 * value; @preempted is never shifted.
 	 */
 	unsigned int state_shift;
 };

@@ -18,7 +18,8 @@ static unsigned char *frame_in(const struct return_probes *p, uint64_t at)
 
 /*
  * Follow the frames, whose return addresses are those of the callchain from the @i-th on. @write: restore them. Return:
- * how many were replaced and are known; 0 also if a return address differs.
+ * how many return addresses are the kernel's code (@p->code) where the callchain has another; 0 also if one is neither
+ * that code nor as in the callchain.
  */
 static size_t follow(const struct return_probes *p, size_t i, bool write)
 {
@@ -41,8 +42,8 @@ static size_t follow(const struct return_probes *p, size_t i, bool write)
 }
 
 /*
- * If a sample is at the first instruction of a probed function, the kernel adds the word on top of the stack (6.11,
- * x86).
+ * If a sample is at the first instruction of a probed function, the kernel inserts the word at the top of the
+ * stack into the callchain, behind the leaf (6.11, x86).
  */
 static bool begins_at_top(const struct return_probes *p)
 {

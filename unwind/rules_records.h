@@ -68,9 +68,9 @@ int records_row(struct records *rs, uint64_t at, uint64_t addr, struct cfi_row *
  * records_function() - the beginning of the function of the FDE at @at.
  *
  * Signal handlers return to a trampoline. Its FDE begins one byte before it, because unwinders look up a return address
- * minus one. So for such an FDE *@start is its start plus one, also if @addr is that byte. The trampoline ends with a
- * system call. During this call, the kernel reports the address behind the trampoline: this address belongs to the
- * trampoline, too.
+ * minus one. So for such an FDE (cfi_cie.signal) *@start is its start plus one, even if @addr is that first byte. The
+ * trampoline ends with a system call. During this call, the kernel reports the address behind the trampoline: this
+ * address belongs to the trampoline, too.
  *
  * Return: 1 and *@start; 0: the FDE is not for @addr; others as records_row().
  */

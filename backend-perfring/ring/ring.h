@@ -71,8 +71,8 @@ int ring_map(struct ring *r, int fd, size_t bytes, struct blocks *blocks);
 void ring_unmap(struct ring *r);
 
 /**
- * ring_full_again() - true if there may be no room for another record now, or may have been none at some time after
- * @copied_ns of ring_part_fn. Call it only from that function, in the reader.
+ * ring_full_again() - true if the ring may be full now, or may have been full since the time that ring_part_fn gets as
+ * @copied_ns. Call it only from that function, in the reader.
  */
 bool ring_full_again(struct ring *r);
 

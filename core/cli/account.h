@@ -43,8 +43,8 @@ struct intervals_lost account_lost(const struct account *total, const struct acc
 void account_add(struct account *to, const struct account *more);
 
 /**
- * account_not_compared() - samples that the program counted but no ring returned; without those that came back
- * without a note (compared.unpaired).
+ * account_not_compared() - samples that were taken but not compared, because no ring returned them. This number does
+ * not include samples without their note (compared.unpaired).
  */
 uint64_t account_not_compared(const struct account *a);
 
@@ -57,8 +57,8 @@ uint64_t account_unread(const struct session *s, const struct account *total);
 
 /**
  * account_settle() - @total is of all intervals: limit the lost samples to the kernel's count of lost ones plus those
- * that came too late. A single interval cannot be limited so, because the kernel may report its losses in the next one.
- * Call it before session_close().
+ * that were damaged or came too late. A single interval cannot be limited so, because the kernel may report its losses
+ * in the next one. Call it before session_close().
  */
 void account_settle(const struct session *s, struct account *total);
 

@@ -30,7 +30,7 @@ void options_summary(FILE *out, enum tool tool);
 /**
  * options_header() - print the first line of the report, such as "Sampling at 49 Hertz of all threads by ...", without
  * its newline, which the form of the report adds. @user_only: the kernel does not permit kernel stacks; then offcputime
- * has no stacks.
+ * has no stacks at all, because all switches are in the kernel.
  */
 void options_header(FILE *out, const struct options *o, bool user_only);
 

@@ -347,7 +347,10 @@ static bool is_among(const pid_t *pids, size_t nr, pid_t pid)
 	return i < nr;
 }
 
-/* @sorted: room for @nr. Return: how many differ; the first of equal ones stays. */
+/*
+ * Copy the different ids of @given to @sorted, which has room for @nr, in ascending order. In @given keep the first of
+ * equal ids, in the order given. Return: the number of different ids.
+ */
 static size_t sort_and_fold(pid_t *given, pid_t *sorted, size_t nr)
 {
 	size_t i, kept = 0, different = 0;

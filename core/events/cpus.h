@@ -37,7 +37,7 @@ void events_begin(struct events *ev, uint64_t now_ns);
 /** events_account() - set ev->due_ns and ev->offline_ns for the time since the last call, and start again from zero. */
 void events_account(struct events *ev, uint64_t now_ns);
 
-/** events_cpu_is_away() - true if a CPU that has been sampled is offline now. */
+/** events_cpu_is_away() - true if a CPU whose event was open is offline now. */
 bool events_cpu_is_away(const struct events *ev);
 
 #endif

@@ -58,7 +58,7 @@ static int watch_cpus(struct events *ev)
  */
 static int make_places(struct events *ev, const struct cpu_list *possible)
 {
-	/* A thread that leaves one CPU may come back on any other. */
+	/* -C limits samples only: for time off the CPU, a thread that leaves one CPU may come back on any other. */
 	const struct filter *f = &ev->request->filter;
 	int only = ev->request->sampling.event && f->by_cpu ? (int)f->cpu : -1;
 	size_t pass, i;

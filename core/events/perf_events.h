@@ -34,14 +34,13 @@ struct joined_event {
  * struct side_band - the events that record tasks and mappings on one CPU, with a ring of their own.
  *
  * @fd is an event of PERF_COUNT_SW_DUMMY, which never fires; -1: there is none. @more are the other events that write
- * to the ring of @fd: one for each thread that is followed, or, if @fd does not record the whole CPU, for each thread
- * that is wanted (events.side_of_targets).
+ * to the ring of @fd: one for each thread that is followed, or, if @fd does not record all tasks of the CPU, for each
+ * thread that is wanted (events.side_of_targets), and after side_band_tell_of_all() one for the rest of the CPU.
  */
 struct side_band {
 	int fd;
-	uint64_t
-		/* PERF_SAMPLE_IDENTIFIER of @fd, if it writes all FORK and EXIT records of its CPU; otherwise 0 */
-		tasks_id;
+	/* PERF_SAMPLE_IDENTIFIER of the event that writes all FORK and EXIT records of the CPU; 0: none does */
+	uint64_t tasks_id;
 	int *more;
 	size_t nr_more, cap_more;
 	size_t ring_bytes; /* of its ring; set by the reader */
@@ -118,7 +117,7 @@ struct events {
 	 * all rings. The fields behind records that are not samples (sample_id_all) are laid out alike for all kinds.
 	 */
 	struct perf_event_attr attrs[EVENT_KINDS];
-	/* Tasks and mappings have rings of their own. False: the leading events record them, and @attrs are the same */
+	/* Tasks and mappings have rings of their own. False: the leading events record them, with the same attributes */
 	bool apart;
 	bool no_room_apart; /* locked memory was not enough for that */
 	/* Read soon: a process had its first sample, and may exit; or a counter has begun to count proved stacks */

@@ -106,9 +106,9 @@ static void measure(const struct shortfall *s, struct gap *g)
 }
 
 /*
- * True if more is missing than rounding explains: of the time to periods and, if idle time is subtracted, of that to
- * ticks. A hundredth is added, so that the few samples from the start of the profiler itself do not count on an idle
- * host.
+ * True if more than one in WORTH_SHARE is missing, and more than rounding explains: time is rounded to periods, and
+ * idle time that is subtracted to ticks. Then a hundredth of all samples is added, so that the few samples from the
+ * start of the profiler itself do not count on an idle host.
  */
 static bool is_worth(const struct shortfall *s, const struct gap *g)
 {
@@ -176,8 +176,8 @@ static void append_text(struct err *why, const char *fmt, ...)
 
 /*
  * The kernel throttles an event that has fired max_rate / HZ times since the last tick, rounded up; before 6.16 it took
- * one time more. A limit of one tick's worth above the rate leaves enough room. If the event was throttled all the
- * same, the tick was late.
+ * one time more. A limit that is higher than the rate by one sample per tick (MAX_HZ) leaves enough room. If the event
+ * was throttled all the same, the tick was late.
  */
 static bool leaves_room(uint64_t max_rate, uint64_t period_ns)
 {
@@ -290,7 +290,8 @@ static uint64_t stolen_from(const struct shortfall *s)
 	return s->steal_ns / cpus * min(cpus, s->started + 1);
 }
 
-/* The unfollowed part is known. The causes share the rest. A thread loses half a period when it ends, on average. */
+/* The unfollowed part is known, if @followed_known. The causes share the rest. A thread loses half a period when it
+ * ends, on average. */
 static void attribute_command(const struct shortfall *s, struct gap *g)
 {
 	uint64_t period = shortfall_period(s->period_ns), left = g->missing;

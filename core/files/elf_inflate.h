@@ -26,8 +26,7 @@ int elf_inflate_gnu(const struct file_bytes *b, uint64_t offset, uint64_t size, 
 
 /**
  * elf_inflate_zstd() - the same for @len bytes in memory, without the header that such a section has: one zstd frame,
- * or several, as mold writes them. They must inflate to exactly @size bytes, of which only memory
- * limits the number.
+ * or several, as mold writes them. They must inflate to exactly @size bytes, which may be more than 16 MiB.
  * Return: 0 and the owned *@out; -ENOTSUP: this program was built without zstd; -EBADMSG; -ENOMEM.
  */
 int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out);

@@ -44,9 +44,9 @@ int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shd
 void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t cap);
 
 /**
- * elf_names_hold() - prepare for @nr calls of elf_names_read(): read whole tables, if these are fewer bytes than @nr
- * names. This uses at most 64 MiB, until elf_names_drop(). It cannot fail: a table that has no room is read piece by
- * piece.
+ * elf_names_hold() - prepare for @nr calls of elf_names_read(): read whole tables, if these have fewer bytes than @nr
+ * single reads would fetch. This uses at most 64 MiB, until elf_names_drop(). It cannot fail: a table that has no room
+ * is read piece by piece.
  */
 void elf_names_hold(struct elf_names *n, size_t nr);
 void elf_names_drop(struct elf_names *n);

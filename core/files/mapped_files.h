@@ -63,9 +63,10 @@ int linked_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char *
 
 /**
  * mapped_file_build() - the build id that a file must have to be @file of a recording.
- * @id: out: that of the mapping, else the one that the recording has for its path. Unknown if the recording has several
- *      for the path, and no inode: then no file can be proved to be @file
- * Return: true; false: @file has none (or there is no recording), and its inode decides, if it is known.
+ * @id: out: that of the mapping, else the one that the recording has for its path
+ * Return: true, also with an unknown @id if the recording has several for the path and the mapping has no inode: then
+ * no file can be proved to be @file; false: @file has none (or there is no recording), and its inode decides, if it is
+ * known.
  */
 bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_file *file, struct build_id *id);
 
@@ -78,9 +79,9 @@ bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_f
  * the host. The inode has to be that of the mapping, if that is known.
  *
  * For a recording, the places are @symfs and then the root of the host: @pid is the number of another process now. If
- * mapped_file_build() knows a build id, only that build is opened, whatever its inode: at its path, or else as
- * ".build-id/xx/...", or as "elf" in a directory of that name, where mapped_file_open_debug() looks. If it knows none,
- * any regular file at the path below @symfs is opened; in the root of the host, only a file with the inode of the
+ * mapped_file_build() knows a build id, only that build is opened, whatever its inode: at its path in these places, or
+ * else in the directories of mapped_file_open_debug(), as ".build-id/xx/..." or ".build-id/xx/.../elf". If it knows
+ * none, any regular file at the path below @symfs is opened; in the root of the host, only a file with the inode of the
  * mapping. If that inode is unknown, a file there is opened only if the recording is not of another boot and there is
  * no @symfs.
  *
@@ -94,9 +95,9 @@ int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct
 /**
  * mapped_file_open_debug() - open the separate debug file of build @id, ".build-id/xx/....debug" below @debug_dir, or
  * else below /usr/lib/debug of the root of the host. Symlinks are followed: these directories belong to you and to
- * root, and some distributions fill /usr/lib/debug with symlinks. For a recording, look before the root of the host
- * also below usr/lib/debug of @symfs and in @perf_cache; last for perf's name, ".build-id/xx/.../debug", below
- * @debug_dir or @perf_cache.
+ * root, and some distributions fill /usr/lib/debug with symlinks. For a recording, the order is: @debug_dir,
+ * usr/lib/debug of @symfs, @perf_cache, /usr/lib/debug of the host; then perf's name, ".build-id/xx/.../debug", below
+ * @debug_dir and @perf_cache.
  * Return: as mapped_file_open(), but -ENOENT also if the file there is not of that build, or if @id is unknown.
  */
 int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id);

@@ -49,7 +49,7 @@ struct followers {
 /*
  * @text:      all strings
  * @path:      frames of the current stack, root first
- * @followers: of each frame, and last of none; all of them are in @follower_frames
+ * @followers: an entry for each frame, and a last one for the frames that begin stacks; @follower_frames has them all
  */
 struct page_reader {
 	struct row_reader rows;
@@ -276,7 +276,8 @@ static int keep_fact(const json_t *facts, const char *name, char **to)
 	const char *text;
 	size_t i;
 
-	json_array_foreach(facts, i, pair) {
+	json_array_foreach(facts, i, pair)
+	{
 		text = json_string_value(json_array_get(pair, 1));
 		if (!text || !json_is_string(json_array_get(pair, 0)) ||
 		    strcmp(json_string_value(json_array_get(pair, 0)), name) != 0)

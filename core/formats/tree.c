@@ -42,7 +42,7 @@ int tree_add(struct tree *t, const uint32_t *frames, size_t nr, uint32_t column,
 }
 
 /*
- * Nodes by their parents: the children of node i are @children[@first[i + 1]] to @children[@first[i + 2]]. The children
+ * Nodes by their parents: the children of node i are @children from @first[i + 1] on, up to @first[i + 2]. The children
  * of the root, which has no number, begin at @first[0].
  */
 struct walk {
@@ -103,7 +103,7 @@ static void sort_children(struct walk *w)
 		at = w->first[node_of(w, (uint32_t)i)->parent + 1]++; /* for the root: 0 */
 		w->children[at] = (uint32_t)i;
 	}
-	/* Each is the beginning of the next one now. */
+	/* Each entry has moved to the beginning of the next one: shift them back by one. */
 	for (i = nr + 1; i > 0; i--)
 		w->first[i] = w->first[i - 1];
 	w->first[0] = 0;

@@ -51,8 +51,8 @@ static bool ends(const char *line, const char *end)
 }
 
 /*
- * True if the kernel has bpf(2), by the name of its symbol: the call itself must be avoided. Also true if that cannot
- * be read.
+ * True if the kernel has bpf(2), by its setting or the name of its symbol: the call itself must be avoided. Also true
+ * if the symbols cannot be read.
  */
 static bool has_bpf(const struct host *host)
 {

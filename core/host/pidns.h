@@ -16,8 +16,8 @@ struct pidns {
  * pidns_here() - true if this process is in another PID namespace than the initial one.
  * @out: out: which one; may be NULL
  *
- * Return: also false if the namespace is unknown: before Linux 6.11 without a /proc, or with a /proc of a namespace
- * that does not contain this process.
+ * Return: also false if the namespace is unknown. This happens only before Linux 6.11, if there is no /proc, or if
+ * /proc is of a namespace that does not contain this process.
  */
 bool pidns_here(struct pidns *out);
 

@@ -52,7 +52,7 @@ struct report_stacks {
 	uint32_t ends[2]; /* positions of the two outermost frames of the last stack */
 };
 
-/** stacks_init() - Return, as all of these that return a number: 0 or -ENOMEM. */
+/** stacks_init() - prepare @s. Return: 0 or -ENOMEM, as do all functions here that return int. */
 int stacks_init(struct report_stacks *s);
 void stacks_release(struct report_stacks *s);
 

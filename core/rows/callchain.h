@@ -21,14 +21,14 @@
 struct host;
 
 /*
- * Addresses that profile requests for a whole sample. This is two below the default kernel.perf_event_max_stack (127):
- * since 5.9 bpf_get_stackid() may take its stack from the sample's callchain. Since 6.18 it gives the user's side no
- * more entries than kernel.perf_event_max_stack less those of the kernel's side, and each side has a marker. The last
- * requested address is never shown: its presence proves that a stack was cut.
+ * Addresses that profile requests for a whole sample. This is two below the default kernel.perf_event_max_stack (127),
+ * to leave room for a marker on each side: since 5.9 bpf_get_stackid() may take its stack from the sample's callchain,
+ * and since 6.18 both sides together get no more entries than that setting, with their markers. The last requested
+ * address is never shown: its presence proves that a stack was cut.
  */
 #define CALLCHAIN_ASKED 125
 
-/** callchain_asked() - CALLCHAIN_ASKED, or less if the host's kernel.perf_event_max_stack is lower; at least 2. */
+/** callchain_asked() - CALLCHAIN_ASKED, or less if the host's kernel.perf_event_max_stack is below 127; at least 2. */
 unsigned int callchain_asked(const struct host *host);
 
 /**
@@ -66,7 +66,7 @@ void callchain_entry(const uint64_t *ips, uint64_t nr, struct stack *out);
  * callchain_limit() - apply the limit to both stacks of a sample.
  * @asked: see callchain_asked(); @asked - 1 addresses are kept, the kernel's first
  *
- * If no address is left of a taken stack, it is truncated if the limit removed them, otherwise STACK_NONE.
+ * A taken stack without addresses counts as truncated if the limit left no room for any, otherwise it is STACK_NONE.
  */
 void callchain_limit(unsigned int asked, struct stack *kernel, struct stack *user);
 

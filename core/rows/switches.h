@@ -3,9 +3,9 @@
  * Time off the CPU: from the switch that takes a thread off a CPU to the switch that brings it back.
  *
  * The caller passes switches in time order: switches_out() with name and stacks when a thread leaves, switches_in()
- * when it comes back. The time between is added to the row of this name and these stacks. The memory holds one entry
- * for each thread that is off CPU, its stacks, and those of some ended intervals (4096, or 4 times the number of
- * entries), so it is limited by the number of threads. Not thread safe.
+ * when it comes back. The time between is added to the row of this name and these stacks. The memory is limited by
+ * the number of threads: it holds an entry with stacks for each thread that is off CPU. Stacks of ended intervals are
+ * dropped when there are more than 4096 stacks, and more than 4 for each entry. Not thread safe.
  *
  * Each interval that has begun is either charged, filtered, open or lost, see switches_stats(). It is lost if the
  * switch that ended it turns out to have been missed, or if its row cannot be added.
@@ -55,13 +55,13 @@ void switches_filtered(struct switches *s, uint32_t id);
 
 /*
  * If each CPU has its own clock (the only kind that perf has before 4.1), a thread may seem to come to one CPU before
- * it left another. The stays of a thread on CPUs are in order of their beginnings. If a leave is reported after the
- * begin of the next stay, its interval is over already.
+ * it left another. So the stays of a thread on CPUs are ordered by the times at which they began. If a switch away
+ * from a CPU is reported after the next stay has begun, the interval that this switch begins is over already.
  */
 
 /**
- * switches_next_stay() - thread @id came to a CPU at @since. If its open interval followed a later stay, return when
- * that stay began; 0: it did not, or no interval is open.
+ * switches_next_stay() - thread @id came to a CPU at @since. If its open interval came after a stay that began later
+ * than @since, return when that stay began; 0: it did not, or no interval is open.
  */
 uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t since);
 

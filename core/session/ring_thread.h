@@ -2,9 +2,9 @@
 /*
  * A thread that copies the rings into memory while the other threads unwind stacks, open files, write a report, or wait
  * for a CPU. It calls source_ops.fetch and little else, so each turn takes microseconds. Therefore it may have a
- * real-time priority, which the others may not, see priority.h. It copies when a ring buffer holds much and wakes it,
- * and while much has been kept, or it takes signals, every 50 ms, too. It also ends the sampling when the time is up or
- * a signal comes, because the main thread, which reads the copies, may get no CPU time for seconds.
+ * real-time priority, which the others may not, see priority.h. It copies when a ring buffer holds much and wakes it.
+ * It also copies every 50 ms while the last copy kept much, and while it takes signals. It also ends the sampling when
+ * the time is up or a signal comes, because the main thread, which reads the copies, may get no CPU time for seconds.
  */
 #ifndef CORE_SESSION_RING_THREAD_H
 #define CORE_SESSION_RING_THREAD_H
@@ -39,8 +39,8 @@ uint64_t ring_thread_stopped_ns(const struct ring_thread *k);
 int ring_thread_fd(const struct ring_thread *k);
 
 /**
- * ring_thread_asks() - why the reader has work, since the last call. Return: 1: a CPU seems to have gone; 0: any other
- * reason: much has been kept, there are new processes, or a signal was taken; -errno, described: the thread has failed.
+ * ring_thread_asks() - look at the reasons for work that came up since the last call. Return: 1: a CPU seems to have
+ * gone; 0: others (much has been kept, new processes, a signal), or none; -errno, described: the thread has failed.
  */
 int ring_thread_asks(struct ring_thread *k, struct err *err);
 

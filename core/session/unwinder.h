@@ -5,19 +5,23 @@
 
 #include "core/session/state.h"
 
-/* Bytes of stack copies per second. Larger copies are not chosen beyond it; --unwind=auto makes no copies beyond it. */
+/*
+ * Bytes of stack copies per second, on all CPUs. One of the two larger sizes is chosen only if it needs no more. If
+ * copies of the chosen or requested size need more, --unwind=auto makes none.
+ */
 #define UNWINDER_BUDGET     (256UL << 20)
-#define UNWINDER_CPU_BUDGET (32UL << 20) /* the same for each CPU, for copies of more than STACK_DUMP_LEAST bytes */
+#define UNWINDER_CPU_BUDGET (32UL << 20) /* bytes for each CPU; only limits the choice of the two larger sizes */
 
 /**
- * unwinder_choose() - set request.unwinds, request.proves and the sizes of copies, before anything is
- * opened. If the request gives no size, it is the largest of three that the budgets permit for this rate and number of
- * CPUs, and at least STACK_DUMP_LEAST.
+ * unwinder_choose() - set request.unwinds, request.proves and the sizes of copies, before anything is opened. If the
+ * request gives no size, it is STACK_DUMP_MAX or 32760 bytes, the larger one that both budgets permit for this rate and
+ * number of CPUs; STACK_DUMP_LEAST if they permit neither, or if the rate is not known.
  */
 void unwinder_choose(struct session *s);
 
 /**
- * unwinder_recorded() - the same for a recording that is open: s->recording says how it was made.
+ * unwinder_recorded() - set request.unwinds, request.proves and request.asked for a recording that is open:
+ * s->recording says how it was made.
  * Return: 0; -EINVAL, described: --unwind asks for stack copies, and it has none.
  */
 int unwinder_recorded(struct session *s, struct err *err);

@@ -4,8 +4,8 @@
  *
  * Compilers write their jitdumps through a buffer, mostly of 4 KiB, so the newest code is not in the file yet. CPython
  * (-X perf_jit) calls each function through a trampoline of its own. All trampolines are alike, and those of a script's
- * own functions are the newest. We know their rules before they are in the file. Without the rules, no stack would be
- * complete.
+ * own functions are the newest. So we predict where the next ones are, and use the unwind rules of those in the file:
+ * otherwise no stack would be complete.
  */
 #ifndef CORE_SYMBOLS_JITDUMP_PATTERN_H
 #define CORE_SYMBOLS_JITDUMP_PATTERN_H

@@ -11,7 +11,8 @@
 
 /**
  * struct lines_request - the bytes of the message.
- * @slot: of the file, which was sent with an earlier request, or comes with this one and replaces another
+ * @slot: of the file: one that was sent with an earlier request; if a descriptor comes with this request, its file
+ *        replaces the one in the slot
  * @wanted: of enum lines_wanted
  */
 struct lines_request {

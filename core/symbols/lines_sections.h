@@ -21,7 +21,8 @@ struct lines_sections {
  * lines_sections_open() - open the ELF file @fd so that libdw can read its debug sections.
  * @s: owned by the caller, and used by *@out: call lines_sections_release() after elf_end()
  * Return: 0 and the owned *@out; -ENOEXEC: not an ELF file, or a section is damaged; -ENOTSUP: the compression method
- * of a section is unknown; -ENOMEM. There is nothing to release after a failure.
+ * of a section is unknown, or this program and libelf were built without it; -ENOMEM. There is nothing to release after
+ * a failure.
  */
 int lines_sections_open(int fd, struct lines_sections *s, Elf **out);
 void lines_sections_release(struct lines_sections *s);

@@ -2,8 +2,9 @@
 /*
  * Names for addresses: the one resolver in front of kallsyms and ELF files.
  *
- * Files are read at the first lookup that needs them: /proc/kallsyms at the first kernel address, the symbol table of a
- * file at the first address in it. Only files that an option names are read earlier. A profiled process may have
+ * Files are read at the first lookup that needs them: /proc/kallsyms at the first kernel address (symbols_ahead() may
+ * begin earlier), the symbol table of a file at the first address in it. Files that an option names are read at once. A
+ * profiled process may have
  * written any of them, so everything is checked. Not thread safe.
  *
  * A recording may be of another host or boot. Its addresses get names from a file only if the file is proved to be the

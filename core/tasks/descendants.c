@@ -19,7 +19,7 @@ struct process {
 	pid_t pid;
 	bool in;
 	bool told;
-	uint64_t told_until; /* when the answer was withdrawn; 0: never */
+	uint64_t told_until; /* until when it may have been used: 10 ms after it was withdrawn; 0: never told */
 	bool led;            /* its first thread lives */
 	bool ended;
 	size_t ended_at; /* its index in the queue, if it has ended */
@@ -30,7 +30,7 @@ static const struct intern_kind process_kind = INTERN_BYTES(struct process, pid)
 
 struct reused {
 	pid_t pid;
-	uint64_t until; /* when the last answer about an earlier process was withdrawn */
+	uint64_t until; /* the same for the last answer about an earlier process */
 };
 
 struct descendants {

@@ -109,7 +109,7 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	return rc;
 }
 
-/* The same for a file of a thread. */
+/* As host_read(), for @file in the /proc directory of a thread. */
 static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const char *file, char *buf, size_t size)
 {
 	char name[64];
@@ -186,7 +186,8 @@ bool proc_ended(const struct host *h, pid_t id, bool is_process, uint64_t starte
 	state = stat_field(stat, 3);
 	if (started && stat_number(stat, 22) != started)
 		return true;
-	/* The first thread of a process is a zombie until all of them have ended; field 20 is their number. */
+	/* If the first thread has ended, it stays a zombie until all have. Field 20 is the number of threads, with it.
+	 */
 	return state && *state && strchr("ZXx", *state) && (!is_process || stat_number(stat, 20) <= 1);
 }
 
@@ -213,7 +214,7 @@ int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out)
 	return number(&p, 10, ' ', UINT64_MAX, out) && *out ? 0 : -ENODATA;
 }
 
-/* A newline in the name of a process is escaped there. */
+/* The kernel escapes a newline in the name of a process in its status, so that the name cannot forge a field. */
 static bool status_field(const char *status, const char *name, uint64_t max, uint64_t *out)
 {
 	const char *p = host_field(status, name);
@@ -282,8 +283,8 @@ int proc_cgroup(const struct host *h, pid_t pid, char **out)
 }
 
 /*
- * For kcmp(2), kernel threads and processes that have ended are equal, because they have no memory. Look for it
- * afterwards: then @a had memory before, too.
+ * For kcmp(2), kernel threads and processes that have ended are equal, because they have no memory. So check that @a
+ * has memory after the call: then it also had some during the call.
  */
 bool proc_share_memory(const struct host *h, pid_t a, pid_t b)
 {

@@ -26,7 +26,8 @@ int targets_fd(const struct targets *t);
 
 /**
  * targets_ended() - true if all of them have ended. Does not wait; without targets_fd() it checks at most ten times a
- * second. A zombie has ended, and so has a process when the last of its threads has.
+ * second. A zombie counts as ended; a process whose first thread is a zombie only if its other threads have ended,
+ * too.
  */
 bool targets_ended(struct targets *t);
 

@@ -157,7 +157,7 @@ int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint32_t image, uin
 
 /**
  * tasks_mapped() - the mapping at @addr in process @pid now (in event time), whatever names the process had.
- * Return: as tasks_find().
+ * Return: 1 and *@out; 0: none is known.
  */
 int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out);
 
@@ -207,8 +207,8 @@ uint64_t tasks_unread(const struct tasks *t);
 uint64_t tasks_refused(const struct tasks *t);
 
 /**
- * tasks_overlong() - number of processes for which only the first mappings are known because the list in /proc took too
- * long to read: all lists beyond the usual length may take a second of CPU time, plus a 32nd of the run time.
+ * tasks_overlong() - how often only the first mappings of a process were read, because the list in /proc took too long:
+ * all parts of lists beyond the usual length together may take a second of CPU time, plus a 32nd of the run time.
  */
 uint64_t tasks_overlong(const struct tasks *t);
 

@@ -65,9 +65,9 @@ uint64_t threads_mntns(const struct threads *ts, pid_t pid);
 void threads_end_group(struct threads *ts, pid_t pid);
 
 /**
- * threads_successor() - the thread that becomes the leader. After an exec in a thread that is not the leader, when all
- * others have ended, the thread takes the leader's number, and some time later the new program's name. Until it gets
- * that name, its samples have the leader's number, but its own old name is right. NULL: there is no such thread, as far
+ * threads_successor() - the thread that becomes the leader. If the leader is dead and one other thread lives, that
+ * one may be in exec: it takes the leader's number, and some time later the new program's name. Samples from between
+ * have the leader's number, but this thread's old name is the right one for them. NULL: there is no such thread, as far
  * as we know.
  */
 const struct thread *threads_successor(const struct threads *ts, const struct thread *leader);
