@@ -117,7 +117,8 @@ struct events {
 	 * all rings. The fields behind records that are not samples (sample_id_all) are laid out alike for all kinds.
 	 */
 	struct perf_event_attr attrs[EVENT_KINDS];
-	/* Tasks and mappings have rings of their own. False: the leading events record them, with the same attributes */
+	/* Tasks and mappings have rings of their own. False: the leading events record them, with the same attributes
+	 */
 	bool apart;
 	bool no_room_apart; /* locked memory was not enough for that */
 	/* Read soon: a process had its first sample, and may exit; or a counter has begun to count proved stacks */
