@@ -5,9 +5,9 @@
  * of maps, others have two. A single set is small at first, because the kernel takes a millisecond to make one MiB.
  *
  * An entry of a stack map takes as much memory as the deepest possible stack, and the hash of a stack gives its only
- * place. Most stacks are short. So there are only half as many whole entries as requested, and instead entries of
- * BPF_SHORT_WORDS: twice as many as requested, or four times if there is one set. A short stack whose place is taken
- * goes to the whole entries.
+ * place. Most stacks are short. So only half as many entries as requested have room for the deepest stack. A second map
+ * has short entries, of BPF_SHORT_WORDS: twice as many as requested, or four times if there is one set. A short stack
+ * whose place is taken there goes to the other map.
  */
 #ifndef BACKEND_BPF_MAP_SIZES_H
 #define BACKEND_BPF_MAP_SIZES_H

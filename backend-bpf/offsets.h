@@ -2,10 +2,10 @@
 /*
  * Offsets of members in the kernel's task structures, from its BTF.
  *
- * The programs get these offsets in their configuration, not from CO-RE relocations. libbpf (1.1) refuses an object
- * that has any relocation if the kernel has no BTF, even if the program that is loaded has none: each object would be
- * needed twice. If there is BTF, libbpf reads all of it (10 to 20 ms), even for programs that need none. Before clang
- * 15, no relocation can check the parameters of a tracepoint.
+ * The programs get these offsets in their configuration, not from CO-RE relocations. If the kernel has no BTF,
+ * libbpf (1.1) refuses an object with any relocation, even if the program to be loaded has none: each object would be
+ * needed twice, with and without relocations. If there is BTF, libbpf reads all of it (10 to 20 ms), even for programs
+ * that need none. Before clang 15, no relocation can check the parameters of a tracepoint.
  */
 #ifndef BACKEND_BPF_OFFSETS_H
 #define BACKEND_BPF_OFFSETS_H

@@ -31,18 +31,16 @@ struct applied_ring {
 		unsigned int set; /* in this set */
 		uint64_t ns;      /* at this time */
 		pid_t next;       /* the thread that comes */
-		pid_t gone; /* the last thread that had its EXIT record here, or came to this CPU after its EXIT record
-			     */
+		/* The last thread that had its EXIT record here, or came to this CPU after its EXIT record */
+		pid_t gone;
 		pid_t unnamed; /* the last thread that was preempted here after the kernel had removed its pid */
 		pid_t left;    /* the thread that leaves, if the switch has a sample; else 0 */
-	} at_switch; /* @gone and @unnamed stay; the others are of the current switch: its note, its sample, its records
-		      */
+	} at_switch; /* @gone and @unnamed outlive a switch; its note, its sample and its records set the others */
 	struct {
 		uint32_t id;    /* the thread that is on this CPU by sched:sched_switch; 0: not known, or idle */
 		uint64_t since; /* when it came */
 	} stay;
-	uint64_t since; /* when its event was opened, if the run had begun: throttling from before ended with the old
-			   event */
+	uint64_t since; /* when its event was opened again during the run, which ended earlier throttling; else 0 */
 };
 
 /** struct sample_lead - facts about a record that it does not contain. */

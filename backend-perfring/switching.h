@@ -30,8 +30,8 @@ int switching_note(struct applier *a, uint32_t ring, const struct record *r, con
 /** switching_task() - a FORK or EXIT record, or a COMM record of an exec. */
 void switching_task(struct applier *a, uint32_t ring, const struct record *r);
 /**
- * switching_gap_begins() - records of this ring may be lost from now on, until its next record. When a thread comes to
- * any CPU before that record, count all open intervals as lost: their threads may have come back and left again. If the
+ * switching_gap_begins() - records of this ring may be lost from now on, until its next record. If a thread comes to
+ * any CPU before that record, all open intervals count as lost: their threads may have come back and left again. If the
  * ring's CPU is offline, there is no next record, and the open intervals are lost at once.
  */
 void switching_gap_begins(struct applier *a, uint32_t ring);

@@ -96,7 +96,7 @@ struct bpf_config {
 	/* Only for programs that see switches: the wanted intervals off the CPU. */
 	__u64 min_ns, max_ns; /* limits of their length, both included */
 	__u64 state_mask;     /* with @by_state: only intervals that begin in one of these states; 0: could run */
-	__u64 could_run;      /* bits that do not mean that a thread waits: without other bits, it could still run */
+	__u64 could_run;      /* bits to ignore: a thread that leaves with no other bits could still run */
 	__u64 dead;           /* bits that mean that a thread never comes back */
 	__u32 by_state;
 	__u32 by_cpu; /* 1: only intervals that begin on @cpu */
@@ -150,9 +150,10 @@ struct bpf_count_key {
 
 /*
  * Key of `proved`. With a @user_stack (as in struct bpf_count_key), samples of the process with this stack need not be
- * unwound. The value is the __s32 that is stored as user_stack when they are counted: this stack, or a number from
- * BPF_LEAF_STACKS on, by which user space finds this stack with @top inserted after its leaf. An entry with
- * BPF_NO_STACK as its @user_stack says that the process has proven stacks: only then does the program look for each.
+ * unwound. The value is an __s32, the user_stack for the keys of such samples in `counts_N`: this @user_stack, or a
+ * number from BPF_LEAF_STACKS on, for which user space takes this stack with @top inserted after its leaf. An entry
+ * with BPF_NO_STACK as its @user_stack says that the process has proven stacks: only then does the program look for
+ * each.
  */
 struct bpf_proved_key {
 	__u32 set; /* N; 0 with BPF_NO_STACK */
@@ -189,8 +190,8 @@ struct bpf_stats {
 /*
  * The one entry of `flight`, one for each CPU. A run of the program increments @entered before it reads `config.set`,
  * and @left at its end. Once both are equal on a CPU, no run there can still use an older set.
- * @came: time off the CPU: the thread that came at the last switch; 0: there was none yet. The address of its
- *        structure, or 1 + its id for the program that has no address: a thread may get another id in execve(2)
+ * @came: time off the CPU: the thread that came at the last switch; 0: there was none yet. raw_count_switch() stores
+ * the address of its structure, because execve(2) may change its id. count_switch(), without addresses, 1 + its id
  */
 struct bpf_flight {
 	__u64 entered, left;
@@ -243,7 +244,7 @@ struct bpf_slot {
 
 /* Entry N of `stats` for time off the CPU, one for each CPU. */
 struct bpf_switch_stats {
-	/* = charged + filtered + lost + passed + the open ones in `slots` that were not passed on, over both entries */
+	/* Summed over both entries: = charged + filtered + lost + passed + the open ones in `slots` not passed on */
 	__u64 begun;
 	__u64 charged;
 	__u64 filtered;

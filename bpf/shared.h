@@ -2,8 +2,9 @@
 /*
  * Parts that profile.bpf.c and offcpu.bpf.c share: maps, the keys of counts, and the filter on tasks.
  *
- * Code for no group (BY_*) works on kernels since 4.9: only helpers and map types of that version, no loops, no global
- * data, no calls, no kernel BTF. Code for a group may need more; it is only in the programs for that group.
+ * Programs without a group (no flag BY_*) load on kernels since 4.9. So the code in them has only helpers and map types
+ * of that version, no loops, no global data, no calls, no kernel BTF. Code for a group may need more; it is only in the
+ * programs for that group.
  */
 #ifndef BPF_SHARED_H
 #define BPF_SHARED_H
@@ -137,7 +138,7 @@ struct stack_maps {
 
 /*
  * Store a stack. The helper returns -EFAULT if there is no such stack (a kernel thread has no user stack), or if the
- * flags skip all entries: a stack is short if nothing is left behind its first BPF_SHORT_WORDS entries.
+ * flags skip all of its entries. That shows which stacks are short: if we skip BPF_SHORT_WORDS entries, none is left.
  * Return: as in struct bpf_count_key; below BPF_NO_STACK: it could not be stored.
  */
 static __always_inline int stack_id(void *ctx, const struct bpf_config *c, struct stack_maps maps, __u64 flags)

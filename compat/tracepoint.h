@@ -31,8 +31,8 @@ struct sched_switch {
 	/*
 	 * 0 or 1: prev_state is a mask of task states, shifted left by this. Kernels from 4.14 to 4.19 report
 	 * 1 << index of the state instead of 1 << (index - 1) (__trace_sched_switch_state(), fixed at the end of 2018):
-	 * a thread that sleeps has 2 instead of 1, one that could run has 1 instead of 0. @dead is for the shifted
-	 * value; @preempted is never shifted.
+	 * a thread that sleeps has 2 instead of 1, one that could run has 1 instead of 0. @dead is shifted
+	 * already, and @preempted never is: test both on prev_state as recorded.
 	 */
 	unsigned int state_shift;
 };

@@ -7,10 +7,10 @@
  * the return address behind it, are in the copy of the stack.
  *
  * Some of these kernels do not save the frame pointer in a system call, and walk by an earlier value of it, see
- * arch_entry_stale(). A recording does not say whether its kernel did so. So with @is_call, a frame that was found
- * is refused if a frame below it in the copy points to it, and a function other than the innermost one may return
- * through that lower frame: then the kernel may have begun at an outer frame. (Lower frames may also be left over from
- * functions that the innermost one called earlier.)
+ * arch_entry_stale(). A recording does not say whether its kernel did so. So the frame that was found
+ * may belong to an outer function. With @is_call we refuse it if the copy has a lower frame that points to it, and the
+ * return address there may belong to another function than the innermost one: then the kernel may have skipped that
+ * lower frame. (Lower frames may also be left over from functions that the innermost one called earlier.)
  *
  * The outermost addresses of a callchain may be bogus: if a function has no frame, the kernel takes any value in the
  * register for a frame pointer. So the search ends at an address of the callchain that is not behind a call.
@@ -54,8 +54,9 @@ enum frame_chain_found {
  * frame_chain_find() - the address in the stack from which frame pointers lead through the callchain.
  * @fp: out: set if it is found
  * Return: FRAME_CHAIN_NONE also if the limit of work is reached first. If several addresses fit, the one that leads
- * furthest wins. If several lead equally far, the lowest wins if they lead through the whole callchain: a callchain of
- * limited length fits all frames of a recursion but the last ones. Else FRAME_CHAIN_NONE: one may be left over.
+ * furthest wins. If several lead equally far, and through the whole callchain, the lowest wins: in a deep recursion, a
+ * callchain that was cut fits at many frames, and the kernel began at the innermost one. If they lead equally far, but
+ * not to its end: FRAME_CHAIN_NONE, because one of them may be left over from an earlier call.
  */
 enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *fp);
 

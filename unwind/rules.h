@@ -63,7 +63,7 @@ void rules_forget(struct rules *r);
 /** rules_memory() - bytes of memory that they use: headers, indexes, pages of the file, rows. */
 size_t rules_memory(const struct rules *r);
 
-/** rules_address() - the file's own address of its byte @offset, if it is loaded executable. False: it is not. */
+/** rules_address() - the address of byte @offset of the file by its program headers. False: not in executable code. */
 bool rules_address(const struct rules *r, uint64_t offset, uint64_t *addr);
 
 /**

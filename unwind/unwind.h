@@ -105,7 +105,7 @@ _Static_assert(UNWIND_EXACT >> ARCH_USER_BITS, "no process has memory there");
 /**
  * enum unwind_chain - whether a walk of frame pointers without rules gives the same callers, and will give them for
  * every stack with these addresses.
- * UNWIND_CHAIN_WHOLE: each frame was left by the frame pointer, by its rules or because it has no rules
+ * UNWIND_CHAIN_WHOLE: each frame was left by the frame pointer, because its rules say so or because it has no rules
  * UNWIND_CHAIN_BEHIND_LEAF: the leaf has no frame. The walk of frame pointers misses the leaf's return address, which
  * is on top of the stack, because the frame pointer is that of the leaf's caller. Each other frame is as above
  */
@@ -118,9 +118,10 @@ enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_L
  * @missing: with UNWIND_TRUNCATED: an address beyond the copy that was needed; 0: there was no room for more addresses
  * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if by its rules it has no caller; else 0
  * @unknown: the last frame could not be left because the value of a register is not known
- * @sp:      the stack pointer of the last frame
- * @by_fp:   with @unknown: it is the frame pointer, unchanged since the leaf, and the return address is found by it
- * @chain:   of all frames but the last
+ * @sp:      the stack pointer of the last frame; 0: there was no room for more addresses
+ * @by_fp:   with @unknown: that register is the frame pointer, no frame since the leaf has changed it, and the return
+ *           address of the last frame is found by it
+ * @chain:   of all frames; rules that say that the last one has no caller do not count
  */
 struct unwind_result {
 	uint64_t *ips;

@@ -101,9 +101,9 @@ static int learn_command(const struct source_env *env)
 
 /*
  * Read the names of the existing threads: after the events were enabled, so that no renaming is missed, and before the
- * first sample counts here, so that no sample gets a later name. A BPF program counts meanwhile. The samples that it
- * passes on have names in its notes, but at an exec we must know the name of the image that ends. Without /proc,
- * threads have their numbers.
+ * first sample counts here, so that no sample gets a later name. A BPF program counts meanwhile. Its samples have names
+ * in its notes. The names are still needed: at an exec, counts from before belong to the name that the thread had until
+ * then. Without /proc, threads have their numbers.
  */
 static int perfring_start(struct source *b, struct err *err)
 {
@@ -117,7 +117,7 @@ static int perfring_start(struct source *b, struct err *err)
 		return err_sys(err, rc, "cannot keep the names of the running threads");
 	if (rings_in_kernel(b))
 		return 0;
-	/* The rings are empty when counting begins. Records that were lost before are not samples of this run. */
+	/* Empty the rings before counting begins. Records that were lost before are not samples of this run. */
 	b->starting = true;
 	rc = rings_read(b, err);
 	b->starting = false;
@@ -153,7 +153,8 @@ static int perfring_drain(struct source *b, struct err *err)
 	pid_t pid;
 	int rc;
 
-	/* First of all: these processes may exit soon. The records about new ones are applied in two rounds. */
+	/* First of all: these processes may exit soon. Records about new processes take two rounds until they are
+	 * applied. */
 	while ((pid = unseen_next(b->unseen))) {
 		rings_learn(b, pid);
 		b->env->events->hurry = true;

@@ -147,7 +147,7 @@ static void count_stacks(const struct account *a, const struct report_quality *q
 				   all.times);
 }
 
-/* Samples that were due and not taken: the CPUs were idle, if all tasks were sampled. */
+/* The samples that were due, if all tasks were sampled: those not taken show idle CPUs. 0: not known, or none lacks. */
 static uint64_t due_of_all(const struct session *s, const struct account *a)
 {
 	const struct request *r = &s->request;

@@ -29,7 +29,10 @@ int about_infile(const struct options *o, const struct infile *in, const struct 
 		 struct about_texts *texts, struct report_about *out, struct err *err);
 void about_release(struct about_texts *texts);
 
-/** about_counts() - the numbers of the samples and intervals of one report. @quality: of its rows */
+/**
+ * about_counts() - the numbers of the samples of one report; of its intervals only if it has no samples. @quality: of
+ * its rows
+ */
 void about_counts(const struct session *s, const struct account *a, const struct report_quality *quality,
 		  struct report_counts *out);
 

@@ -303,7 +303,7 @@ static void account_names(const struct reports *r, struct account *a, struct acc
 	a->kernel_code_reused = symbols_kernel_reused(r->symbols) - total->kernel_code_reused;
 	total->kernel_code_reused += a->kernel_code_reused;
 
-	/* One may be found in another process later. */
+	/* The number may fall: the right file may be found through another process later. */
 	a->files_mismatched = sub_or_0(mismatched, total->files_mismatched);
 	a->files_hung = session_files_hung(r->session) - total->files_hung;
 	total->files_mismatched += a->files_mismatched;

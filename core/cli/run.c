@@ -255,7 +255,7 @@ static int check_by_child(struct reports *reports, struct infile *in, struct err
 }
 
 /*
- * Check a report to compare with before a long run, in a process without capabilities. It reads a file of its own,
+ * Before a long run, check the baseline, a report, in a child without capabilities. It reads a file of its own,
  * because a child shares the position in ours. A stream can be read only once.
  */
 static int check_baseline(struct reports *reports, struct err *err)
@@ -276,8 +276,8 @@ static int check_baseline(struct reports *reports, struct err *err)
 }
 
 /*
- * Open the report to compare with before the run, and read it afterwards: then capabilities are dropped that reading
- * another user's file does not need.
+ * Open the baseline before the run, but read it afterwards: by then session_open() has dropped capabilities that
+ * reading another user's file does not need.
  */
 static int run_all(struct reports *reports, struct command *command, struct err *err)
 {

@@ -20,7 +20,7 @@
 /* Rings survive half a second without a reader, even if all copies have the largest size. */
 #define STALLS_PER_SECOND 2
 
-/* A ring without task and mapping records need not be read before a part of it is full: one in so many. */
+/* A ring without task and mapping records need not be read before one part in so many of it is full. */
 #define WAKEUP_SHARE 4
 
 #define RING_MIN_BYTES (64UL << 10) /* events_small_rings() warns about smaller rings */
@@ -57,8 +57,8 @@ static uint64_t largest_in_stall(const struct events *ev, uint32_t dump)
 }
 
 /*
- * Halve the copies until the ring survives a stall of half a second, or until they have the least useful size. Then
- * halve them further until a ring has room for DUMPS_MIN of them.
+ * Halve the copies until the ring survives a stall of half a second, or until they have the smallest size that is
+ * useful (dump_least). Then halve them further until a ring has room for DUMPS_MIN of them.
  */
 uint32_t rings_dump(const struct events *ev)
 {

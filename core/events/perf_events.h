@@ -34,8 +34,9 @@ struct joined_event {
  * struct side_band - the events that record tasks and mappings on one CPU, with a ring of their own.
  *
  * @fd is an event of PERF_COUNT_SW_DUMMY, which never fires; -1: there is none. @more are the other events that write
- * to the ring of @fd: one for each thread that is followed, or, if @fd does not record all tasks of the CPU, for each
- * thread that is wanted (events.side_of_targets), and after side_band_tell_of_all() one for the rest of the CPU.
+ * to the ring of @fd. If threads are followed, there is one for each. If @fd leaves mappings to the events of wanted
+ * threads (events.side_of_targets), there is one for each of these; after side_band_tell_of_all() one more, which
+ * records for all tasks what @fd leaves out.
  */
 struct side_band {
 	int fd;
@@ -121,7 +122,7 @@ struct events {
 	 */
 	bool apart;
 	bool no_room_apart; /* locked memory was not enough for that */
-	/* Read soon: a process had its first sample, and may exit; or a counter has begun to count proved stacks */
+	/* Read soon: a process had its first sample, and may exit; or a counter uses proofs, so fewer samples come */
 	bool hurry;
 	bool lost_sight;            /* a target has lost its events: see side_band_tell_of_all(); set by the reader */
 	bool side_of_all;           /* side_band_tell_of_all() was called */

@@ -3,11 +3,12 @@
  * Records of tasks and mappings in rings apart from the samples. So a flood of such records never costs a sample, and
  * samples never cost a name. Private to core/events/.
  *
- * Each CPU has an event of PERF_COUNT_SW_DUMMY, which does not fire, but has a ring. If whole CPUs are sampled, it
- * records all tasks there. If only some processes or a command are sampled, the mappings and names of other processes
- * are not needed, and a busy neighbour may cause many records. Then events on the wanted threads, which their children
- * inherit, record mappings, and also names unless a command is sampled. The event of the CPU records the rest: that
- * tasks come and go, kernel code and, for a command, the names of all tasks.
+ * Each CPU has an event of PERF_COUNT_SW_DUMMY, which does not fire, but has a ring. If threads are followed, only they
+ * have such events. If whole CPUs are sampled, the event records all tasks there. If only some processes or a command
+ * are sampled, the mappings and names of other processes are not needed, and a busy neighbour may cause many records.
+ * Then events on the wanted threads, which their children inherit, record mappings; unless a command is sampled, they
+ * also record names, and that tasks come and go. The event of the CPU records the rest: kernel code; for a command, or
+ * if the reader counts, that tasks come and go; and for a command the names of all tasks.
  */
 #ifndef CORE_EVENTS_SIDE_BAND_H
 #define CORE_EVENTS_SIDE_BAND_H

@@ -11,7 +11,7 @@
 
 #define ELF_STRINGS_MAX 4 /* .symtab's, .dynsym's, a debug file's, and those of .gopclntab */
 
-/* The same name with "@plt" appended: an entry of a procedure linkage table. */
+/* A flag in the number of a name: "@plt" is appended, for an entry of a procedure linkage table. */
 #define ELF_NAME_PLT (1u << 31)
 
 /* A string table. A name has the number @base plus its offset. @held: a copy of the table for a while, or NULL. */
@@ -34,8 +34,8 @@ void elf_names_release(struct elf_names *n);
 
 /**
  * elf_names_add() - add the names of section @sh of @f, which is borrowed until elf_names_release().
- * Return: 0 and *@out, valid as long as @n; -ENOEXEC: not a string table, without a terminated string, or too large;
- * others of file_bytes_read().
+ * Return: 0 and *@out, valid as long as @n; -ENOEXEC: not a string table, without a terminated string, too large, or
+ * one too many; others of file_bytes_read().
  */
 int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shdr *sh, struct elf_strings **out);
 
@@ -53,7 +53,7 @@ void elf_names_drop(struct elf_names *n);
 
 /**
  * elf_names_find() - the name at @name, borrowed until elf_names_release(): at most 64 KiB of it, and once 16 MiB of
- * names were found, at most 255 bytes. NULL: unreadable, or no memory.
+ * names were found, at most 255 bytes. NULL: empty, unreadable, or no memory.
  */
 const char *elf_names_find(struct elf_names *n, uint32_t name);
 

@@ -27,7 +27,8 @@ struct frame_table {
 void frame_table_begin(struct frame_table *t);
 
 /**
- * frame_table_add() - find or add frame @i of @row. Its label must have all that the form writes of the frame.
+ * frame_table_add() - find or add frame @i of @row. Frames with equal labels are one
+ * frame, so the label must have all that the format writes of it.
  * @nr:     out: its number
  * @is_new: out: the output had no such frame before
  *

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX (1u << 28)   /* of all stacks together: 1 GiB, which a hostile file of a few megabytes could cause */
+#define FRAMES_MAX (1u << 28)   /* of all stacks together: 1 GiB. A hostile file of a few megabytes could have more */
 #define COPIED_MAX (512u << 20) /* bytes */
 
 struct known_frame {

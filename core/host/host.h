@@ -69,7 +69,7 @@ int host_cpu_times(const struct host *h, const struct cpu_list *cpus, struct cpu
 
 /**
  * cpu_times_passed() - add to @sum the times of @nr CPUs that passed from @before to @after.
- * @sum: as the caller initialized it; listed: a CPU was in both
+ * @sum: in and out: set its @listed to false before; it becomes true if a CPU is listed in both
  *
  * A CPU that is not listed in both adds nothing. A time that went backwards does not count, either: this happens if a
  * CPU was offline in between, and to steal time when a guest moves to another host.

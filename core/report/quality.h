@@ -26,7 +26,7 @@ struct task_key {
  * enum frame_lack - why a user frame has no name.
  * LACKS_NOTHING: it has one, or belongs to the vDSO or the like ("[vdso]"), or its address was reused (FRAME_REUSED)
  * LACKS_SYMBOLS: it is in a file, which has no symbol for it
- * LACKS_MAP:     it is in memory without a file: code that was made at run time
+ * LACKS_MAP:     it is in memory without a file, or of memfd_create(2): code that was made at run time
  * LACKS_MAPPING: the address has no known mapping. If code has no frame pointers, a walk by frame pointers may find any
  *                numbers as callers
  */
@@ -90,7 +90,7 @@ static inline void stack_quality_add(struct stack_quality *q, unsigned int trait
  * stack_quality_names() - a stack lacks names if its innermost frame does, or at least half of its frames. Callers with
  * LACKS_MAPPING do not count, nor does the start: most C libraries are stripped, so threads with short stacks would
  * lack names although their program has all of its names. Return: 0, or the bit of FLAW_NO_SYMBOLS or FLAW_NO_MAP: what
- * the innermost frame lacks, or if it has a name, what more frames lack.
+ * the innermost frame lacks; if it has a name, what most of the frames without names lack.
  */
 unsigned int stack_quality_names(const struct stack_quality *q);
 
@@ -112,7 +112,7 @@ bool stack_end_is_missing(const struct stack_end *end);
 
 /**
  * struct quality - sums of values; UINT64_MAX: they do not fit.
- * @all:    of rows with a user stack
+ * @all:    of rows that have a user stack or should have one
  * @flawed: of rows with a flaw, each once
  * @times:  samples or intervals in @all
  */

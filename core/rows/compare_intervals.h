@@ -34,14 +34,17 @@ struct compared_intervals {
 	 * interval instead of two
 	 */
 	uint64_t stretched;
-	uint64_t missed; /* intervals that only the program has, because records were lost; their rows count as equal */
+	uint64_t missed; /* intervals that only the program has, with those of @unsampled; their rows count as equal */
 	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals */
 	uint64_t apart_ns;
 	size_t nr_examples;
 	char examples[INTERVALS_EXAMPLES][256]; /* a line for each row that differs, or is on one side only */
 };
 
-/** struct intervals_lost - how much the ring's side may lack. If it lacks more of either, nothing is explained. */
+/**
+ * struct intervals_lost - how much the ring's side may lack. If it lacks more than either number says, the exceptions
+ * above do not hold: each difference counts.
+ */
 struct intervals_lost {
 	uint64_t unseen;    /* intervals that it did not see */
 	uint64_t unsampled; /* intervals whose stacks it lacks */

@@ -209,7 +209,7 @@ static void release_signals(struct session *s)
 	signals_release();
 }
 
-/* The records about a process that is new are applied in two rounds. */
+/* Records about a new process take two rounds until they are applied, so the next round should come soon. */
 static void notice_process(void *ctx, pid_t pid, bool existed)
 {
 	struct session *s = ctx;

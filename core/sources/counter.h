@@ -67,15 +67,18 @@ struct counter_ops {
 	/* Called from time to time while events are enabled, to maintain its tables. Optional. */
 	void (*tend)(struct counter *c);
 
-	/* Add the numbers of interval sink.set up to now to counted_kernel or intervals_charged of @stats. Optional. */
+	/*
+	 * Add how many samples or intervals the program has counted in set sink.set so far to counted_kernel or
+	 * intervals_charged of @stats. Optional.
+	 */
 	void (*so_far)(const struct counter *c, struct stats *stats);
 
 	/* The run is over: count no sample from now on. The events are still enabled. */
 	int (*stop)(struct counter *c, struct err *err);
 
 	/*
-	 * Interval sink.ended is over: find out how many of its records the rings must have. If sink.set is another
-	 * one, sampling goes on into that set; else the events are disabled.
+	 * Interval sink.ended is over: read its statistics, which say how many records the program passed on to the
+	 * rings. If sink.set is another one, sampling goes on into that set; else the events are disabled.
 	 */
 	int (*end)(struct counter *c, struct err *err);
 

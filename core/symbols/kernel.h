@@ -3,8 +3,8 @@
  * The kernel's own symbols, as /proc/kallsyms lists them: "address type name[\t[module]]" on each line.
  *
  * Text symbols (types t, T, w and W, as in perf) have names; all others only end the text before them. A symbol ends
- * where the next one begins. The last symbol of a module, before another module or before nothing, ends with the page
- * after the one it begins in, as in perf. The reason is that kallsyms has no sizes: otherwise the last function of the
+ * where the next one begins. But if the next one is of another module, or if there is none, it ends with the page after
+ * the one it begins in, as in perf. The reason is that kallsyms has no sizes: otherwise the last function of the
  * kernel would own the gap up to the first module. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_KERNEL_H
@@ -50,7 +50,7 @@ bool kernel_symbols_text_ended(const struct kernel_symbols *ks);
 /** kernel_symbols_text_end() - the address of the kernel's own _etext; 0: not seen. */
 uint64_t kernel_symbols_text_end(const struct kernel_symbols *ks);
 
-/** kernel_symbols_in_text() - true if @addr is between these: call it once kernel_symbols_text_ended() is true. */
+/** kernel_symbols_in_text() - true if @addr is below _etext, and not below _text. First wait for _text_ended(). */
 bool kernel_symbols_in_text(const struct kernel_symbols *ks, uint64_t addr);
 
 /**

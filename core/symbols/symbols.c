@@ -160,7 +160,7 @@ static void charge_nr(struct symbols *s, const struct symbol_file *f, uint64_t n
 	s->foreign.nr += f->in.foreign ? nr : 0;
 }
 
-/* Count the symbols of @f, or (@sign -1) subtract them. Names of the file that share them count once. */
+/* Count the symbols of @f, or (@sign -1) subtract them. If several paths of the file share them, count them once. */
 static void charge(struct symbols *s, const struct symbol_file *f, int sign)
 {
 	charge_nr(s, f, elf_symbols_shared(f->elf) ? 0 : elf_symbols_read(f->elf) * (uint64_t)sign);
@@ -389,7 +389,7 @@ static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
 	return !debug || debug == -E2BIG || met_limit(debug) ? debug : rc;
 }
 
-/* Usually there is no debug file: then do not try again. */
+/* Usually there is no debug file. That is final: only after a limit (descriptors, time) a later report tries again. */
 static int add_debug(struct symbols *s, struct symbol_file *f, pid_t pid, bool *by_path)
 {
 	int rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, by_path);
@@ -564,7 +564,7 @@ static void name_made(struct symbols *s, pid_t pid, const char *comm, uint32_t i
 	out->jit = true;
 }
 
-/* A signal handler returns to the first byte of such a function, which nothing has called. */
+/* A signal handler returns to the first byte of a function like __restore_rt, and no call is in front of it. */
 static bool find_signal_return(struct elf_symbols *elf, uint64_t vaddr, struct elf_symbol *out)
 {
 	struct elf_symbol found;
@@ -590,7 +590,7 @@ static void set_build_id(const struct mapped_file *file, const struct elf_symbol
 	}
 }
 
-/* The number of @f in lines.h: other names of the file have the same. */
+/* The number of @f in lines.h plus one; 0 or less: none. Other paths of the file have the same. */
 static int64_t lines_number(struct symbols *s, const struct symbol_file *f)
 {
 	const struct symbol_file *other = file_at(s, 0), *end = other + s->cache.files.nr;
@@ -777,7 +777,7 @@ static void find_function(struct symbols *s, struct symbol_file *f, const struct
 	out->offset -= start < out->offset ? start : out->offset;
 }
 
-/* A function with a uretprobe returns to the first byte of the kernel's code, and no call is before that. */
+/* A function with a uretprobe returns to the first byte of the mapping [uprobes], and no call is in front of it. */
 static bool is_probe_return(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr)
 {
 	struct mapping m;
