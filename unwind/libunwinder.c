@@ -140,7 +140,7 @@ static uint32_t slot_of(uint64_t serial)
 static void find_slot(struct libunwinder *l, const struct mapping *m, struct libunwinder_map *out, int *fd)
 {
 	struct rules *rules = l->files->find(l->files->ctx, m);
-	bool is_vdso = !strcmp(m->file->path, "[vdso]");
+	bool is_vdso = mapped_file_is_vdso(m->file);
 	int debug_fd;
 
 	*fd = -1;

@@ -295,6 +295,9 @@ struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapp
 
 	rc = rc ? rc : &ignored;
 	*rc = 0;
+	/* Only 64-bit code is unwound. */
+	if (!strcmp(m->file->path, VDSO32))
+		return NULL;
 	rule_files_settle(f); /* before the indexes change */
 	if (f->cache.files.nr > FILES_MAX)
 		drop_oldest(f);

@@ -310,6 +310,10 @@ static inline int arch_fstat(int fd, void *st)
  */
 #define ARCH_ADD_IS_BARRIER true
 
+#ifndef ARCH_MAP_VDSO_32 /* Linux 4.9 */
+#define ARCH_MAP_VDSO_32 0x2002
+#endif
+
 /* do_arch_prctl_64() (arch/x86/kernel/process_64.c), with CONFIG_CHECKPOINT_RESTORE, since 4.9. It returns the size. */
 static inline int arch_map_vdso32(void)
 {

@@ -68,12 +68,12 @@ static int find_part(void *ctx, const struct proc_map *m)
 	if (strcmp(m->path, "[vdso]") && strncmp(m->path, "[vvar", 5))
 		return 0;
 	if (parts->nr == PARTS_MAX)
-		return -E2BIG;
+		return -ENOEXEC;
 	parts->v[parts->nr++] = (struct image){ (const void *)(uintptr_t)m->start, m->end - m->start };
 	return 0;
 }
 
-/* A process can have only one vDSO. The worker does not use its own, which is for reading clocks, from here on. */
+/* A process can have only one vDSO. */
 static int unmap_own(void)
 {
 	struct parts parts = { 0 };
@@ -81,19 +81,25 @@ static int unmap_own(void)
 	size_t i;
 
 	for (i = 0; i < parts.nr && !rc; i++)
-		rc = munmap((void *)parts.v[i].start, parts.v[i].len) ? -errno : 0;
+		rc = munmap((void *)parts.v[i].start, parts.v[i].len) ? -ENOEXEC : 0; /* sealed, since 6.15 */
 	return rc;
 }
 
+/* Only system calls come after unmap_own(): libc reads clocks in the vDSO that is gone. */
 static int send_vdso32(void *ctx, const struct worker_message *request, struct worker_message *reply)
 {
 	struct image vdso = { 0 };
+	int rc = unmap_own();
 
 	(void)ctx;
 	(void)request;
-	if (unmap_own() || arch_map_vdso32() || proc_maps(&host_here, getpid(), find_vdso, &vdso) <= 0 ||
-	    vdso.len > WORKER_MESSAGE_MAX)
+	if (rc)
+		return rc;
+	if (arch_map_vdso32())
 		return -ENOEXEC;
+	rc = proc_maps(&host_here, getpid(), find_vdso, &vdso);
+	if (rc <= 0 || vdso.len > WORKER_MESSAGE_MAX)
+		return rc < 0 ? rc : -ENOEXEC;
 	memcpy(reply->data, vdso.start, vdso.len);
 	reply->len = vdso.len;
 	return 0;
@@ -101,17 +107,42 @@ static int send_vdso32(void *ctx, const struct worker_message *request, struct w
 
 /* ---- */
 
-static int open_vdso32(struct elf_file *f)
+/* The answer of the kernel, which never changes. @known: @rc and the @len bytes are valid. */
+static struct {
+	bool known;
+	int rc;
+	size_t len;
+	char bytes[WORKER_MESSAGE_MAX];
+} vdso32;
+
+/* Other failures may pass. */
+static bool is_final(int rc)
+{
+	return !rc || rc == -ENOEXEC || rc == -EPIPE || rc == -EBADMSG;
+}
+
+static void ask_for_vdso32(void)
 {
 	struct worker *w = worker_new(&(struct worker_job){ .serve = send_vdso32 });
-	struct worker_message request = { NULL, 0, -1 }, reply = { malloc(WORKER_MESSAGE_MAX), WORKER_MESSAGE_MAX, -1 };
-	int rc = w && reply.data ? worker_call(w, &request, &reply, REPLY_MS) : fault(-ENOMEM);
+	struct worker_message request = { NULL, 0, -1 }, reply = { vdso32.bytes, sizeof(vdso32.bytes), -1 };
+	int rc = w ? worker_start(w) : fault(-ENOMEM);
 
-	worker_free(w);
 	if (!rc)
-		rc = copy_image(reply.data, reply.len, f);
-	free(reply.data);
-	return rc;
+		rc = worker_call(w, &request, &reply, REPLY_MS);
+	worker_free(w);
+	vdso32.known = is_final(rc);
+	vdso32.rc = rc == -ETIME ? -EAGAIN : rc == -EPIPE || rc == -EBADMSG ? -ENOEXEC : rc;
+	vdso32.len = reply.len;
+}
+
+static int open_vdso32(struct elf_file *f)
+{
+	/* Valgrind hides the vDSO, and does not permit changes to it. */
+	if (!getauxval(AT_SYSINFO_EHDR))
+		return -ENOEXEC;
+	if (!vdso32.known)
+		ask_for_vdso32();
+	return vdso32.rc ? vdso32.rc : copy_image(vdso32.bytes, vdso32.len, f);
 }
 
 int vdso_open_mapped(const struct mapped_file *file, struct elf_file *f)

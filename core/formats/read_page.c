@@ -276,8 +276,7 @@ static int keep_fact(const json_t *facts, const char *name, char **to)
 	const char *text;
 	size_t i;
 
-	json_array_foreach(facts, i, pair)
-	{
+	json_array_foreach(facts, i, pair) {
 		text = json_string_value(json_array_get(pair, 1));
 		if (!text || !json_is_string(json_array_get(pair, 0)) ||
 		    strcmp(json_string_value(json_array_get(pair, 0)), name) != 0)

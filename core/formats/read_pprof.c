@@ -286,7 +286,7 @@ static int push_location(struct pprof_reader *p, uint64_t id, struct err *err)
 				    "has a name too many: they are longer than 1 GiB together", err);
 	for (i = 0; !rc && i < location->nr_frames; i++)
 		rc = row_reader_push(&p->rows, &p->frames[location->frames + i]);
-	return rc ? no_memory(p, err) : 0;
+	return rc ? row_reader_failed(&p->rows, rc, err) : 0;
 }
 
 static int push_locations(struct pprof_reader *p, const Pprof__Sample *sample, struct err *err)

@@ -152,6 +152,7 @@ static int put_diff(struct diff *d, const char *old, const char *new)
 	int rc;
 
 	flockfile(d->out);
+	errno = 0;
 	fprintf(d->out, "--- %s\n+++ %s\n", old, new);
 	rc = put_rows(d);
 	errno = 0;
@@ -159,7 +160,7 @@ static int put_diff(struct diff *d, const char *old, const char *new)
 		fprintf(d->out, "... and %zu more row%s\n", d->nr - d->max,
 			d->nr - d->max == 1 ? " differs" : "s differ");
 	if (!rc && !d->nr) {
-		fprintf(d->out, "... the same rows in another order\n");
+		fprintf(d->out, "... the same rows in another order, or repeated\n");
 		d->nr = 1;
 	}
 	if (!rc)

@@ -37,8 +37,8 @@ struct report_side {
  * reports. Between two common rows, those of the two sides alternate.
  *
  * Return: the number of rows that differ, 0 only if the reports are equal; a row that is in both reports with different
- * values counts twice. 1, and a line that says so, if only the order of the rows differs, as in no two reports of
- * report_write(). -ENOMEM; the -errno of a
+ * values counts twice. 1, and a line that says so, if the rows differ only in their order or number, as in
+ * no two reports of report_write(). -ENOMEM; the -errno of a
  * failed write (@out is flushed).
  */
 int64_t report_diff(FILE *out, const struct report_side *old, const struct report_side *new,

@@ -22,8 +22,8 @@ static const struct intern_kind answer_kind = INTERN_BYTES(struct answer, addr);
 struct kernel_answers {
 	const struct used_namer *namer;
 	struct intern_table answers;
-	uint64_t proper_low,
-		proper_high; /* the kernel proper, which is contiguous, reaches at least from here to there */
+	/* The kernel proper, which is contiguous, reaches at least from here to there */
+	uint64_t proper_low, proper_high;
 };
 
 struct kernel_answers *kernel_answers_new(const struct used_namer *namer)

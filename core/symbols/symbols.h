@@ -13,8 +13,8 @@
  *
  * A file's names come from its .symtab and .dynsym together. If .symtab was stripped, that of its debug file or of its
  * .gnu_debugdata replaces it (see debug_files.h). Then come the entries of its PLT, "name@plt". A .symtab may have few
- * symbols left: at the first address without a symbol, those of the debug file are read, too. For [vdso] we read our
- * own vDSO. Names are as in the files: symbols_demangle() makes them readable.
+ * symbols left: at the first address without a symbol, those of the debug file are read, too. For a vDSO see
+ * core/files/vdso.h. Names are as in the files: symbols_demangle() makes them readable.
  *
  * Inlined functions and source lines come from the debug information of files, if they are wanted: see lines.h. There
  * are none for the kernel and the vDSO.

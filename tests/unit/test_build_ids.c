@@ -64,7 +64,7 @@ static const struct {
 	{ "ab", "ab" },         { "AB00", NULL },      { "0012", "0012" }, { LONGEST, LONGEST }, { "", NULL },
 	{ "a", NULL },          { "abc", NULL },       { "a ", NULL },     { " a", NULL },       { "0x", NULL },
 	{ "ab-", NULL },        { "ab cd", NULL },     { "+1", NULL },     { "zz", NULL },       { "abzz", NULL },
-	{ LONGEST "14", NULL }, { LONGEST "1", NULL },
+	{ LONGEST "14", NULL }, { LONGEST "1", NULL }, { "ab00", "ab" },   { "0000", NULL },
 };
 
 START_TEST(test_parse)

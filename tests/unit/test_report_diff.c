@@ -76,8 +76,8 @@ static const struct {
 	       "+    main\n+    -                y (1)\n+        7\n+\n" },
 	{ TEXT, "a\n\n\nb\n\n", "a\n\nb\n\n", ALL, 1, HEAD "-\n" },
 	/* reports are not like this, but they differ */
-	{ FOLDED, "x 1\ny 1\n", "y 1\nx 1\n", ALL, 1, HEAD "... the same rows in another order\n" },
-	{ FOLDED, "x\nx\n", "x\n", ALL, 1, HEAD "... the same rows in another order\n" },
+	{ FOLDED, "x 1\ny 1\n", "y 1\nx 1\n", ALL, 1, HEAD "... the same rows in another order, or repeated\n" },
+	{ FOLDED, "x\nx\n", "x\n", ALL, 1, HEAD "... the same rows in another order, or repeated\n" },
 	/* cut */
 	{ FOLDED, "", "", 0, 0, "" },
 	{ FOLDED, "x\n", "y\n", 0, 2, HEAD "... and 2 more rows differ\n" },

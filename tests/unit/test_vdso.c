@@ -8,7 +8,11 @@
 #include "tests/unit/elf_image.h"
 #include "tests/unit/unit.h"
 
+#include <asm/prctl.h>
+#include <errno.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static const struct mapped_file vdso = { .path = "[vdso]" };
 static char *dir;
@@ -44,6 +48,39 @@ START_TEST(test_image)
 	ck_assert_uint_ge(f.bytes.size, 4096);
 	ck_assert_uint_eq(f.bytes.size % 4096, 0);
 	ck_assert_mem_eq(f.bytes.memory, own, f.bytes.size);
+	elf_file_release(&f);
+}
+END_TEST
+
+/* This process has a vDSO, so the kernel refuses another one with EEXIST, if it has one for 32-bit processes. */
+static bool has_vdso32(void)
+{
+	return getauxval(AT_SYSINFO_EHDR) && syscall(SYS_arch_prctl, ARCH_MAP_VDSO_32, 0x10000000UL) < 0 &&
+	       errno == EEXIST;
+}
+
+static const struct mapped_file of_32_bits = { .path = VDSO32 };
+
+START_TEST(test_image_of_32_bits)
+{
+	struct elf_file f, again;
+
+	if (!has_vdso32()) {
+		ck_assert_int_eq(vdso_open_mapped(&of_32_bits, &f), -ENOEXEC);
+		return;
+	}
+	ck_assert_int_eq(vdso_open_mapped(&of_32_bits, &f), 0);
+	ck_assert_int_eq(f.class, ELFCLASS32);
+	ck_assert_int_eq(f.machine, EM_386);
+	ck_assert_uint_eq(f.bytes.size % 4096, 0);
+	ck_assert_int_eq(vdso_open_mapped(&of_32_bits, &again), 0);
+	ck_assert_uint_eq(again.bytes.size, f.bytes.size);
+	ck_assert_mem_eq(again.bytes.memory, f.bytes.memory, f.bytes.size);
+	elf_file_release(&again);
+	elf_file_release(&f);
+	/* Ours is still there. */
+	ck_assert_int_eq(vdso_open_mapped(&vdso, &f), 0);
+	ck_assert_int_eq(f.class, ELFCLASS64);
 	elf_file_release(&f);
 }
 END_TEST
@@ -106,14 +143,16 @@ START_TEST(test_contradiction)
 }
 END_TEST
 
+static const struct mapped_file *const kinds[] = { &vdso, &of_32_bits };
+
 /* Its own build id proves it, in the mapping or in the table, on any kernel. */
 START_TEST(test_own)
 {
-	struct mapped_file file = vdso;
+	struct mapped_file file = *kinds[_i];
 	struct build_id id;
 	struct elf_file f;
 
-	if (vdso_open(&f)) /* in valgrind */
+	if (vdso_open_mapped(&file, &f)) /* in valgrind, and see test_image_of_32_bits */
 		return;
 	id = f.build_id;
 	elf_file_release(&f);
@@ -122,15 +161,16 @@ START_TEST(test_own)
 	write_notes("abc");
 	tell(BUILD_ID_KERNEL, "xyz");
 	origin.boot = BOOT_OTHER;
-	ck_assert(!vdso_is_ours(&cfg, &vdso));
+	ck_assert(!vdso_is_ours(&cfg, kinds[_i]));
 	memcpy(file.build_id, id.bytes, id.size);
 	file.build_id_size = id.size;
 	ck_assert(vdso_is_ours(&cfg, &file));
 	file.build_id[0] ^= 1;
 	ck_assert(!vdso_is_ours(&cfg, &file));
-	ck_assert_int_eq(build_ids_add(table, "[vdso]", id.bytes, id.size), 0);
-	ck_assert(vdso_is_ours(&cfg, &vdso));
-	ck_assert(!vdso_is_ours(&cfg, &file)); /* the mapping's own id comes first */
+	ck_assert_int_eq(build_ids_add(table, file.path, id.bytes, id.size), 0);
+	ck_assert(vdso_is_ours(&cfg, kinds[_i]));
+	ck_assert(!vdso_is_ours(&cfg, kinds[!_i])); /* of the other path nothing is known */
+	ck_assert(!vdso_is_ours(&cfg, &file));      /* the mapping's own id comes first */
 }
 END_TEST
 
@@ -141,9 +181,10 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_image);
+	tcase_add_test(tc, test_image_of_32_bits);
 	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(rows));
 	tcase_add_test(tc, test_contradiction);
-	tcase_add_test(tc, test_own);
+	tcase_add_loop_test(tc, test_own, 0, ARRAY_SIZE(kinds));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
