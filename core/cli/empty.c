@@ -279,10 +279,17 @@ static bool by_rate(struct empty *e)
 		       time_text(e->total->sampled_ns).s, time_text(period).s);
 }
 
+static bool by_user(struct empty *e)
+{
+	return session_is_of_user(e->s) &&
+	       because(e, "only the threads of this user are %s (--list-backends tells why)",
+		       e->o->sampling.event ? "sampled" : "traced");
+}
+
 /* The first cause that applies is printed. */
 static bool (*const causes[])(struct empty *e) = {
-	by_recording,      by_end_of_targets, by_sleep, by_name,    by_cgroup, by_idle_cpus,
-	by_open_intervals, by_limits,         by_loss,  by_filters, by_run,    by_rate,
+	by_recording, by_end_of_targets, by_sleep,   by_name, by_cgroup, by_idle_cpus, by_open_intervals,
+	by_limits,    by_loss,           by_filters, by_run,  by_rate,   by_user,
 };
 
 bool empty_is(const struct account *total)

@@ -67,6 +67,12 @@ struct session {
 	struct shortfall shortfall; /* see session_shortfall() */
 };
 
+/** session_is_of_user() - true if the run samples the threads of this user, because the host does not permit more. */
+static inline bool session_is_of_user(const struct session *s)
+{
+	return s->events.followed && !s->request.filter.nr && !s->request.command;
+}
+
 /** session_is_live() - true if this host is sampled; false: a recording is read. All ways have the same answer. */
 static inline bool session_is_live(const struct session *s)
 {

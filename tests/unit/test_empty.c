@@ -186,6 +186,26 @@ static char *explained(const struct options *o, struct session *s, const struct 
 	return text;
 }
 
+/* The host permits no more than the threads of this user. Any other cause is better. */
+START_TEST(test_of_user)
+{
+	struct options o = { RATE, .sampling.event = event_default() };
+	struct session s = { .events.followed = (struct followed *)&o };
+	struct account total = { .sampled_ns = 2000 * MS };
+	char *text;
+
+	s.request = request_of(&o, &host);
+	text = explained(&o, &s, &total);
+	ck_assert_str_eq(text,
+			 "profile: 0 samples: only the threads of this user are sampled (--list-backends tells why)\n");
+	free(text);
+	total.stats.taken = total.stats.lost = 4;
+	text = explained(&o, &s, &total);
+	ck_assert_str_eq(text, "profile: 0 samples: 4 were lost\n");
+	free(text);
+}
+END_TEST
+
 START_TEST(test_causes)
 {
 	struct options o = rows[_i].o;
@@ -298,6 +318,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_causes, 0, ARRAY_SIZE(rows));
+	tcase_add_test(t, test_of_user);
 	tcase_add_test(t, test_event);
 	tcase_add_test(t, test_user_code);
 	tcase_add_test(t, test_ended);
