@@ -238,6 +238,27 @@ START_TEST(test_twin)
 }
 END_TEST
 
+/* A file of another user is foreign, but only as long as it can be opened. */
+START_TEST(test_foreign)
+{
+	struct cached_file *cf = &get("/a")->in;
+	struct elf_file f;
+	char path[4096];
+
+	unit_write(dir, "host/a", "x", 1);
+	snprintf(path, sizeof(path), "%s/a", root);
+	ck_assert_int_eq(file_cache_open(&cache, cf, 4, &f, NULL), -ENOEXEC);
+	ck_assert(!cf->foreign);
+	if (chown(path, geteuid() + 1, (gid_t)-1)) /* without root */
+		return;
+	ck_assert_int_eq(file_cache_open(&cache, cf, 4, &f, NULL), -ENOEXEC);
+	ck_assert(cf->foreign);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(file_cache_open(&cache, cf, 4, &f, NULL), -ENOENT);
+	ck_assert(!cf->foreign);
+}
+END_TEST
+
 /* Our vDSO instead of theirs, if it has the same size. */
 START_TEST(test_vdso)
 {
@@ -272,6 +293,7 @@ int main(void)
 	tcase_add_test(tc, test_memory);
 	tcase_add_test(tc, test_open);
 	tcase_add_test(tc, test_twin);
+	tcase_add_test(tc, test_foreign);
 	tcase_add_test(tc, test_vdso);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
