@@ -6,7 +6,7 @@
 
 static const struct filter all = { 0 };
 
-/* What a run with these options wants, twice: sink_empty() frees the set from before. */
+/* Sets of each kind, made twice: sink_empty() frees the older set. */
 static const struct sink_cfg cfgs[] = {
 	{ &all, false, false },
 	{ &all, true, false },
@@ -63,7 +63,7 @@ static void check_counts(struct sink *s, unsigned int set, uint64_t explained, u
 	ck_assert_int_eq(sink_empty(s, set, &cfgs[1]), 0);
 }
 
-/* Missing records explain differences in both sets, and in those that are made meanwhile. */
+/* Missing records explain differences in both sets, and in later sets until the gap ends. */
 START_TEST(test_gap)
 {
 	struct sink s = { 0 };
