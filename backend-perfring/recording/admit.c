@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/recording/recording.h"
+#include "core/tasks/proc.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define PID_MAX (4 << 20) /* PID_MAX_LIMIT of the kernel, include/linux/threads.h */
-
 /* A hostile recording may have any ids, not only those that its kernel could have had. */
 static bool is_task(pid_t id)
 {
-	return id >= -1 && id <= PID_MAX;
+	return id >= -1 && id <= PID_MAX_LIMIT;
 }
 
 static bool has_tasks(const struct record *r)

@@ -19,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PID_MAX_LIMIT (4U << 20) /* of 64-bit kernels, include/linux/threads.h */
 #define WQ_WORKER     0x20       /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
 
 /* Read a number that ends with @end; moves *@p behind that. */

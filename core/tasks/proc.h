@@ -105,6 +105,8 @@ int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out);
  * Return: the value that @fn returned; 0, also if the process has ended or cannot be read.
  */
 int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
+#define PID_MAX_LIMIT (4 << 20) /* of 64-bit kernels, include/linux/threads.h */
+
 /** proc_pid_words() - number of 64-bit words of a bitmap with a bit for each possible process id of this host. */
 uint32_t proc_pid_words(const struct host *h);
 
