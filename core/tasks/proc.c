@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WQ_WORKER     0x20       /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
+#define WQ_WORKER 0x20 /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
 
 /* Read a number that ends with @end; moves *@p behind that. */
 static bool number(const char **p, unsigned int base, char end, uint64_t max, uint64_t *out)
