@@ -20,9 +20,7 @@ static int make_header(const struct options *o, const struct session *s, struct 
 	if (f && !session_is_live(s))
 		options_header_recorded(f, o, &s->recording);
 	else if (f)
-		options_header(f, o,
-			       &(struct header_permits){ .user_only = s->events.user_only.code,
-							 .own_only = session_is_of_user(s) });
+		options_header(f, o, s->events.user_only.code);
 	return f && !fclose(f) ? 0 : -ENOMEM;
 }
 

@@ -419,27 +419,27 @@ void options_summary(FILE *out, enum tool tool)
 	fprintf(out, "All options: %s --help. The manual: man %s\n", tool_name(tool), tool_name(tool));
 }
 
-void options_header(FILE *out, const struct options *o, const struct header_permits *permits)
+void options_header(FILE *out, const struct options *o, bool user_only)
 {
-	table_of(o->tool)->header(out, o, permits);
+	table_of(o->tool)->header(out, o, user_only);
 }
 
-void header_all(FILE *out, const struct options *o, const struct header_permits *permits)
+void header_all(FILE *out, const struct options *o)
 {
 	char name[NAME_SHOWN + 1];
 
 	if (o->command)
 		fprintf(out, "all threads of '%s'", name_shown(o->command[0], name));
 	else
-		fputs(permits->own_only ? "all threads of this user" : "all threads", out);
+		fputs("all threads", out);
 }
 
-void header_stacks(FILE *out, const struct options *o, const struct header_permits *permits)
+void header_stacks(FILE *out, const struct options *o, bool user_only)
 {
 	fprintf(out, " by %s stack",
-		o->filter.no_kernel || permits->user_only ? "user"
-		: o->filter.no_user                       ? "kernel"
-							  : "user + kernel");
+		o->filter.no_kernel || user_only ? "user"
+		: o->filter.no_user              ? "kernel"
+						 : "user + kernel");
 	if (o->cpu >= 0)
 		fprintf(out, " on CPU#%d", o->cpu);
 }

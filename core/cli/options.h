@@ -28,20 +28,11 @@ void options_help(FILE *out, enum tool tool);
 void options_summary(FILE *out, enum tool tool);
 
 /**
- * struct header_permits - what a host permits. All zeros: everything.
- * @user_only: no kernel stacks; then offcputime has no stacks at all, because all switches are in the kernel
- * @own_only:  only the threads of this user
- */
-struct header_permits {
-	bool user_only, own_only;
-};
-
-/**
  * options_header() - print the first line of the report, such as "Sampling at 49 Hertz of all threads by ...", without
- * its newline, which the form of the report adds. @permits: the limits of this host, beside
- * those in @o.
+ * its newline, which the form of the report adds. @user_only: the kernel does not permit kernel stacks; then offcputime
+ * has no stacks at all, because all switches are in the kernel.
  */
-void options_header(FILE *out, const struct options *o, const struct header_permits *permits);
+void options_header(FILE *out, const struct options *o, bool user_only);
 
 /** options_header_recorded() - the same for a recording: "Samples of cycles at 999 Hertz of ... in FILE." */
 struct recording;

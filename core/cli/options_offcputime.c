@@ -96,7 +96,7 @@ static int finish(struct parse *p)
 	return 0;
 }
 
-static void header_who(FILE *out, const struct options *o, const struct header_permits *permits)
+static void header_who(FILE *out, const struct options *o)
 {
 	size_t i;
 
@@ -105,7 +105,7 @@ static void header_who(FILE *out, const struct options *o, const struct header_p
 	else if (o->kernel_threads)
 		fputs("kernel threads", out);
 	else if (!o->nr_pids)
-		header_all(out, o, permits);
+		header_all(out, o);
 	for (i = 0; i < o->nr_pids; i++)
 		fprintf(out, "%s%d", i ? "," : o->filter.by_tid ? "TIDs " : "PIDs ", o->given_pids[i]);
 }
@@ -114,14 +114,14 @@ static void header_who(FILE *out, const struct options *o, const struct header_p
  * Without permission for the kernel, there are no stacks of switches, which happen in the kernel: the rows have [Missed
  * User Stack].
  */
-static void header(FILE *out, const struct options *o, const struct header_permits *permits)
+static void header(FILE *out, const struct options *o, bool user_only)
 {
 	fputs("Tracing off-CPU time (us) of ", out);
-	header_who(out, o, permits);
-	if (permits->user_only)
+	header_who(out, o);
+	if (user_only)
 		fputs(" without stacks", out);
 	else
-		header_stacks(out, o, permits);
+		header_stacks(out, o, false);
 	header_end(out, o);
 }
 

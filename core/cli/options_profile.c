@@ -173,13 +173,13 @@ static int finish(struct parse *p)
 	return 0;
 }
 
-static void header_who(FILE *out, const struct options *o, const struct header_permits *permits)
+static void header_who(FILE *out, const struct options *o)
 {
 	const char *kind = o->filter.by_tid ? "TID" : "PID";
 	size_t i;
 
 	if (!o->nr_pids) {
-		header_all(out, o, permits);
+		header_all(out, o);
 	} else if (o->nr_pids == 1) {
 		fprintf(out, "%s %d", kind, o->given_pids[0]);
 	} else {
@@ -190,18 +190,14 @@ static void header_who(FILE *out, const struct options *o, const struct header_p
 	}
 }
 
-/* For what is not measured on this host. */
-static const struct header_permits everything;
-
-static void header_rate(FILE *out, const struct options *o, const struct header_permits *permits, uint64_t freq_hz,
-			uint64_t period)
+static void header_rate(FILE *out, const struct options *o, uint64_t freq_hz, uint64_t period)
 {
 	if (freq_hz)
 		fprintf(out, "at %" PRIu64 " Hertz", freq_hz);
 	else
 		fprintf(out, "at every %" PRIu64 " events", period);
 	fprintf(out, "%s of ", o->off_cpu.wanted ? " and tracing off-CPU time (us)" : "");
-	header_who(out, o, permits);
+	header_who(out, o);
 }
 
 static void header_others(FILE *out, const struct options *o)
@@ -213,8 +209,8 @@ static void header_others(FILE *out, const struct options *o)
 void options_header_read(FILE *out, const struct options *o, const char *name, const char *what)
 {
 	fputs("Stacks of ", out);
-	header_who(out, o, &everything);
-	header_stacks(out, o, &everything);
+	header_who(out, o);
+	header_stacks(out, o, false);
 	fprintf(out, " in %s (%s)", name, what);
 	header_others(out, o);
 	fputc('.', out);
@@ -225,8 +221,8 @@ void options_header_recorded(FILE *out, const struct options *o, const struct re
 	char name[NAME_SHOWN + 1];
 
 	fprintf(out, "Samples of %s ", r->event);
-	header_rate(out, o, &everything, r->freq_hz, r->period);
-	header_stacks(out, o, &everything);
+	header_rate(out, o, r->freq_hz, r->period);
+	header_stacks(out, o, false);
 	fprintf(out, " in %s", name_shown(strcmp(o->input, "-") ? o->input : "standard input", name));
 	if (r->others)
 		fprintf(out, " (others: %s)", r->others);
@@ -234,13 +230,13 @@ void options_header_recorded(FILE *out, const struct options *o, const struct re
 	fputc('.', out);
 }
 
-static void header(FILE *out, const struct options *o, const struct header_permits *permits)
+static void header(FILE *out, const struct options *o, bool user_only)
 {
 	fputs("Sampling ", out);
 	if (o->sampling.event != event_default())
 		fprintf(out, "%s ", o->sampling.event->name);
-	header_rate(out, o, permits, o->sampling.freq_hz, o->sampling.period);
-	header_stacks(out, o, permits);
+	header_rate(out, o, o->sampling.freq_hz, o->sampling.period);
+	header_stacks(out, o, user_only);
 	header_end(out, o);
 }
 

@@ -14,7 +14,6 @@
 #define STR_(n) #n
 #define STR(n)  STR_(n)
 
-struct header_permits;
 struct opt;
 
 /** struct parse - the state of parsing a command line. */
@@ -80,7 +79,7 @@ struct opt_table {
 	/* Set defaults, and check combinations. Return: 0; -EINVAL, described. */
 	int (*finish)(struct parse *p);
 	/* See options_header(). */
-	void (*header)(FILE *out, const struct options *o, const struct header_permits *permits);
+	void (*header)(FILE *out, const struct options *o, bool user_only);
 };
 
 extern const struct opt_table options_of_profile, options_of_offcputime;
@@ -127,10 +126,10 @@ int opt_parse_seconds(const struct parse *p, const char *value, uint64_t *ns);
 /** opt_check_memory() - check that this host has so much memory. Return: 0; -EINVAL, described. */
 int opt_check_memory(const struct parse *p, const char *value, uint64_t bytes);
 
-/** header_all() - print "all threads": of the command, if there is one; of this user, if only those are permitted. */
-void header_all(FILE *out, const struct options *o, const struct header_permits *permits);
-/** header_stacks() - print " by user + kernel stack", and the CPU. */
-void header_stacks(FILE *out, const struct options *o, const struct header_permits *permits);
+/** header_all() - print "all threads", of the command if there is one. */
+void header_all(FILE *out, const struct options *o);
+/** header_stacks() - print " by user + kernel stack", and the CPU. @user_only: see options_header() */
+void header_stacks(FILE *out, const struct options *o, bool user_only);
 /** header_end() - print the duration; without one, how to end the run, but not in a page: it is read after that. */
 void header_end(FILE *out, const struct options *o);
 

@@ -1102,7 +1102,7 @@ static void check_good(enum tool tool, const struct good_row *row)
 		o.report.form = &report_text;
 	}
 	f = open_memstream(&header, &size);
-	options_header(f, &o, &(struct header_permits){ 0 });
+	options_header(f, &o, false);
 	fclose(f);
 	ck_assert_str_eq(header, row->header);
 	free(text);
@@ -1343,33 +1343,18 @@ START_TEST(test_many_pids)
 }
 END_TEST
 
-/* Kernel stacks were requested, but are not permitted: offcputime then has no stacks. Or only this user's threads are.
- */
+/* Kernel stacks were requested, but are not available: offcputime then has no stacks. */
 static const struct {
 	enum tool tool;
-	const char *args;
-	struct header_permits permits;
-	const char *header;
-} permitted[] = {
-	{ TOOL_PROFILE, "-- dd", { .user_only = true }, HERTZ "all threads of 'dd' by user stack" CTRL_C },
-	{ TOOL_PROFILE, "-U -- dd", { .user_only = true }, HERTZ "all threads of 'dd' by user stack" CTRL_C },
-	{ TOOL_OFFCPUTIME,
-	  "-- dd",
-	  { .user_only = true },
-	  "Tracing off-CPU time (us) of all threads of 'dd' without stacks" CTRL_C },
-	{ TOOL_OFFCPUTIME,
-	  "-U -p 185 5",
-	  { .user_only = true },
-	  "Tracing off-CPU time (us) of PIDs 185 without stacks for 5 secs." },
-	{ TOOL_PROFILE, "", { .own_only = true }, HERTZ "all threads of this user by user + kernel stack" CTRL_C },
-	{ TOOL_PROFILE, "", { true, true }, HERTZ "all threads of this user by user stack" CTRL_C },
-	{ TOOL_OFFCPUTIME,
-	  "5",
-	  { true, true },
-	  "Tracing off-CPU time (us) of all threads of this user without stacks for 5 secs." },
+	const char *args, *header;
+} user_only[] = {
+	{ TOOL_PROFILE, "-- dd", HERTZ "all threads of 'dd' by user stack" CTRL_C },
+	{ TOOL_PROFILE, "-U -- dd", HERTZ "all threads of 'dd' by user stack" CTRL_C },
+	{ TOOL_OFFCPUTIME, "-- dd", "Tracing off-CPU time (us) of all threads of 'dd' without stacks" CTRL_C },
+	{ TOOL_OFFCPUTIME, "-U -p 185 5", "Tracing off-CPU time (us) of PIDs 185 without stacks for 5 secs." },
 };
 
-START_TEST(test_permitted)
+START_TEST(test_user_only)
 {
 	struct options o;
 	struct line l;
@@ -1377,11 +1362,11 @@ START_TEST(test_permitted)
 	size_t size;
 	FILE *f;
 
-	ck_assert_int_eq(parse_as(permitted[_i].tool, &o, &l, permitted[_i].args, NULL), 0);
+	ck_assert_int_eq(parse_as(user_only[_i].tool, &o, &l, user_only[_i].args, NULL), 0);
 	f = open_memstream(&header, &size);
-	options_header(f, &o, &permitted[_i].permits);
+	options_header(f, &o, true);
 	fclose(f);
-	ck_assert_str_eq(header, permitted[_i].header);
+	ck_assert_str_eq(header, user_only[_i].header);
 	free(header);
 	options_release(&o);
 }
@@ -1482,7 +1467,7 @@ int main(void)
 	tcase_add_loop_test(full, test_long_value, 0, 8);
 	tcase_add_test(full, test_posixly_correct);
 	tcase_add_test(full, test_no_name);
-	tcase_add_loop_test(full, test_permitted, 0, ARRAY_SIZE(permitted));
+	tcase_add_loop_test(full, test_user_only, 0, ARRAY_SIZE(user_only));
 	tcase_add_loop_test(full, test_doc, 0, ARRAY_SIZE(documented));
 	tcase_add_loop_test(full, test_examples, TOOL_PROFILE, TOOL_OFFCPUTIME + 1);
 	tcase_add_loop_test(full, test_summary, TOOL_PROFILE, TOOL_OFFCPUTIME + 1);
