@@ -115,12 +115,6 @@ static struct {
 	char bytes[WORKER_MESSAGE_MAX];
 } vdso32;
 
-/* Other failures may pass. */
-static bool is_final(int rc)
-{
-	return !rc || rc == -ENOEXEC || rc == -EPIPE || rc == -EBADMSG;
-}
-
 static void ask_for_vdso32(void)
 {
 	struct worker *w = worker_new(&(struct worker_job){ .serve = send_vdso32 });
@@ -130,8 +124,10 @@ static void ask_for_vdso32(void)
 	if (!rc)
 		rc = worker_call(w, &request, &reply, REPLY_MS);
 	worker_free(w);
-	vdso32.known = is_final(rc);
-	vdso32.rc = rc == -ETIME ? -EAGAIN : rc == -EPIPE || rc == -EBADMSG ? -ENOEXEC : rc;
+	if (rc == -EPIPE || rc == -EBADMSG)
+		rc = -ENOEXEC;
+	vdso32.known = !rc || rc == -ENOEXEC; /* other failures may pass */
+	vdso32.rc = rc == -ETIME ? -EAGAIN : rc;
 	vdso32.len = reply.len;
 }
 
