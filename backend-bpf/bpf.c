@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The backend that counts samples in the kernel. It loads bpf/profile.bpf.c, attaches it to the sampling events, and
- * turns its maps into rows at the end. The ring's reader counts the samples that the program passes on.
+ * turns its maps into rows at the end of each interval. The ring's reader counts the samples that the program passes
+ * on.
  */
 #include "backend-bpf/namer.h"
 #include "backend-bpf/object.h"
@@ -16,7 +17,7 @@
 
 #include "bpf/profile.skel.h"
 
-#define GROW_SPILLS 32 /* grow the tables after so many samples without room */
+#define GROW_SPILLS 32 /* grow the tables when this many samples had no room */
 
 struct sample_counter {
 	struct counter counter;
@@ -72,8 +73,9 @@ static size_t bpf_withdraw(struct counter *c, pid_t pid, bool gone)
 }
 
 /*
- * Remove the calls of bpf_probe_read(). If the kernel is locked down (confidentiality), it refuses programs that call
- * it. Then the top of a stack is not known, and leaves without a frame are unwound.
+ * Remove the calls to bpf_probe_read(). If the kernel is locked down (confidentiality), it refuses programs with such
+ * calls. Without them, the program does not know the top of a stack, and all stacks whose leaf has no frame are
+ * unwound.
  */
 static int take_reading_out(struct bpf_program *p)
 {
@@ -92,7 +94,7 @@ static int take_reading_out(struct bpf_program *p)
 	return rc;
 }
 
-/* Programs that read mount or PID namespaces cannot work without it. */
+/* Programs that read mount or PID namespaces need bpf_probe_read(), so they keep the calls. */
 static int fit_programs(struct profile_bpf *skel, const struct source_env *env)
 {
 	bool reads = env->request->proves &&
@@ -173,9 +175,9 @@ static int bpf_start(struct counter *c, struct err *err)
 }
 
 /*
- * Replace the program whose tables are full by one with larger tables. The old program may still run on other CPUs: it
- * counts into the first tables, which are read, too. On failure nothing changes, and samples without room are counted
- * from the ring.
+ * Replace the program whose tables are full by one with larger tables. The old program may still run on other CPUs, and
+ * counts into the first tables: these are read at the end, too. On failure nothing changes, and samples without room
+ * are counted from the ring.
  */
 static int grow(struct sample_counter *own)
 {
@@ -210,7 +212,7 @@ static void bpf_tend(struct counter *c)
 	    sum.spilled.stack + sum.spilled.count < GROW_SPILLS)
 		return;
 	if (grow(own))
-		own->counter.dispatch = NULL; /* it stays attached; do not try again */
+		own->counter.dispatch = NULL; /* do not try again; dispatch() stays attached */
 }
 
 static void bpf_so_far(const struct counter *c, struct stats *stats)

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_PAGES 1 /* for some 100 processes before any is read */
+#define RING_PAGES 1 /* of each CPU: room for more than 100 processes that are not read yet */
 
 struct first_samples {
 	struct perf_buffer *events;
-	struct pid_bits existed;                        /* before the run, and not reported since */
+	struct pid_bits existed;                        /* at first_begin(), and not reported since */
 	void (*fn)(void *ctx, pid_t pid, bool existed); /* with @ctx, during first_read() */
 	void *ctx;
 };

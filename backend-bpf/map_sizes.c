@@ -6,27 +6,30 @@
 
 #include "bpf/layout.h"
 
-/* Factor for the number of samples: a frequency is only kept on average, and a report may be late. */
+/* Factor for the number of samples, and how many to add: the kernel keeps a frequency only on average, and a report may
+ * be late. */
 #define SLACK 1.25
 #define MORE  256
 
-#define FIRST_SAMPLES 1024 /* 3 MiB, with everything else */
+#define FIRST_SAMPLES 1024 /* all maps together then take 3 MiB */
 
 #define COUNT_BYTES  140 /* of an entry, with the kernel's overhead */
 #define STACK_BYTES  32  /* the same for a stack, beside its addresses */
-#define MEMORY_SHARE 8   /* a new set may have one in so many bytes: rings and names need some, too */
+#define MEMORY_SHARE 8   /* a set may take an eighth of the memory: rings and names need some, too */
 
 #define UNBOUNDED (1U << 28) /* more entries than any table has */
 
-/* Entries for processes that may have proven stacks stay in that table from one report to the next. */
+/* Least size of `proved`: its entries that say that a process has proven stacks outlive a report. */
 #define PROVED_LEAST 4096
 
 /*
- * BPF_F_SKIP_FIELD_MASK has 8 bits. Skipped entries are counted from the kernel's part, the whole and the user's part.
+ * With more addresses there are no short entries. The program tests whether a stack is short: it skips BPF_SHORT_WORDS
+ * entries. For a user stack, the kernel adds the length of the kernel stack to that number, and refuses a sum with more
+ * than 8 bits (BPF_F_SKIP_FIELD_MASK).
  */
 #define DEPTH_MAX 192
 
-/* The most samples that a set can have. */
+/* The most samples that a set can have; UNBOUNDED: not known. */
 static uint32_t most_samples(const struct request *r, unsigned int cpus)
 {
 	uint64_t ns = r->interval_ns ? r->interval_ns : r->duration_ns, hz = r->sampling.freq_hz;
@@ -57,9 +60,9 @@ struct map_sizes map_sizes_choose(const struct request *r, unsigned int cpus, un
 {
 	uint32_t sets = r->interval_ns ? 2 : 1, all = most_samples(r, cpus);
 	uint32_t most = first && sets == 1 ? smaller(all, FIRST_SAMPLES) : all;
-	/* A user who wants more than the default has a reason: do not limit it. */
+	/* A user who wants more entries than the default has a reason: do not limit their number. */
 	uint32_t counts = r->tables.counts > HASH_ENTRIES ? UNBOUNDED : most;
-	/* Each sample has a user stack, and a kernel stack, of which there are few. */
+	/* Each sample may have another user stack. Kernel stacks need no place of their own: few of them differ. */
 	uint32_t places = power_of_2(r->tables.stacks > STACK_ENTRIES ? UNBOUNDED : most);
 	struct map_sizes sizes = { .counts = smaller(r->tables.counts, counts) };
 

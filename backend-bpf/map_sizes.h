@@ -32,9 +32,9 @@ struct map_sizes {
 struct map_sizes map_sizes_choose(const struct request *r, unsigned int cpus, unsigned int depth, bool first);
 
 /**
- * map_sizes_bound() - halve the sizes in @to, but not below those in @from, until a set takes no more than a share of
- * @memory. If a cgroup reaches its limit, the kernel kills the profiler. If a sample has no room in the tables, it is
- * counted from the ring.
+ * map_sizes_bound() - halve the sizes in @to, but not below those in @from, until a set takes no more than an eighth of
+ * @memory. If a cgroup reaches its limit, the kernel kills the profiler. If a sample has no room in the tables, the
+ * ring's reader counts it.
  * @depth: as above
  * @memory: bytes, see memory_limit(); 0: not known
  */

@@ -26,7 +26,7 @@ static int open_namer(struct namer **out)
 	if (!n)
 		return -ENOMEM;
 	n->skel = names_bpf__open_and_load();
-	/* The page may only be in this process: a child that reads hostile files must not have it. */
+	/* Hide the mapped page with the answer from children: they may read hostile files. */
 	if (!n->skel || madvise(n->skel->bss, sizeof(*n->skel->bss), MADV_DONTFORK)) {
 		int rc = -errno;
 

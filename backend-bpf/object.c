@@ -21,8 +21,8 @@ _Static_assert(LAYOUT_COMM_LEN == COMM_LEN, "a comm is the same on both sides");
 _Static_assert(sizeof(struct bpf_count_key) == 32, "a hash key must not have padding");
 
 /*
- * With a command: number of processes of which the program knows whether they descend from it. User space decides about
- * others.
+ * With filter.tree: for how many processes the program can know whether they belong to the tree. User space decides
+ * about others.
  */
 #define TREE_ENTRIES 16384
 
@@ -113,7 +113,7 @@ int object_init(struct counter *c, const struct source_env *env, struct err *err
 	c->cpus = possible_cpus(err);
 	if (c->cpus < 0)
 		return err->code;
-	c->depth = env->request->asked + 1; /* since 5.9 an entry begins with a marker */
+	c->depth = env->request->asked + 1; /* since 5.9 an entry begins with a PERF_CONTEXT_ marker */
 	c->tables.sizes = (struct map_sizes){ env->request->tables.counts, env->request->tables.stacks, 0, 0 };
 	c->frames[0] = calloc(c->depth, sizeof(uint64_t));
 	c->frames[1] = calloc(c->depth + 1, sizeof(uint64_t)); /* room for the leaf's return address */
@@ -307,8 +307,8 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 		return err->code;
 	c->here = pidns_here(&c->pidns);
 	/*
-	 * If the offsets cannot be found, user space identifies the tasks of which bpf_get_ns_current_pid_tgid() does
-	 * not give the ids.
+	 * If the offsets cannot be found, user space identifies the tasks whose ids bpf_get_ns_current_pid_tgid() does
+	 * not return.
 	 */
 	if (c->here)
 		offsets_of_pidns(&c->config.pidns_at, &unused);
@@ -324,8 +324,8 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 }
 
 /*
- * If the kernel refuses the events for these reports, mappings are read later, and those of some processes not at all:
- * a warning says so.
+ * If the kernel refuses the events with which the program reports processes, mappings are read later, and those of some
+ * processes not at all: sink.first_refused makes the session warn about that.
  */
 void object_watch_first(struct counter *c)
 {
@@ -347,7 +347,7 @@ void object_watch_first(struct counter *c)
 	first_begin(c->first, r->host, &r->filter);
 }
 
-/* Let @bpf share all maps of @c except its tables. */
+/* Let @bpf use the maps of @c, except the tables. */
 static int share_maps(const struct counter *c, struct bpf_object *bpf)
 {
 	static const char *const shared[] = { "targets", "cgroup", "cgroup_ids", "mntns_ids", "stats",   "flight",

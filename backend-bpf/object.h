@@ -2,7 +2,8 @@
 /*
  * The code that both counters share, bpf.c for samples and offcpu.c for intervals: a BPF object with the maps of
  * bpf/shared.h, and two sets of counts. User space reads one set while the program fills the other. The object
- * has several programs. Only the one that fits the run is loaded, and dispatch() if the run needs it to call that one.
+ * has several programs. Only the one that fits the run is loaded; if larger tables may replace its tables later, also
+ * dispatch(), which calls it.
  */
 #ifndef BACKEND_BPF_OBJECT_H
 #define BACKEND_BPF_OBJECT_H
@@ -42,8 +43,8 @@ struct counter {
 	struct {
 		struct bpf_map *targets, *cgroup, *cgroup_ids, *mntns_ids, *stats, *flight, *notes, *seen, *first;
 	} maps;
-	struct first_samples *first; /* NULL: the program cannot report them */
-	int cpus;                    /* CPUs that this kernel can have: values in an entry of a per-CPU map */
+	struct first_samples *first; /* NULL: not wanted, or the kernel refuses the events for them */
+	int cpus;                    /* CPUs that this kernel can have = values in an entry of a per-CPU map */
 	unsigned int depth;          /* addresses in an entry of a stack map */
 	uint64_t *frames[2];         /* a buffer for one such entry each: kernel, user */
 	bool here; /* this process is not in the initial PID namespace, but in @pidns: all ids are of @pidns */
@@ -56,13 +57,14 @@ struct counter {
  * object_probe() - test whether this kernel has the features that an object needs, with the smallest possible map and
  * program.
  * @what:    a program of @type, for the message
- * @missing: why a kernel may lack them
+ * @missing: why a kernel may lack programs of @type
  * @forced:  see counter_ops.probe
  */
 int object_probe(enum bpf_prog_type type, const char *what, const char *missing, bool forced, struct err *err);
 
 /**
- * object_init() - prepare @c. Call it before the skeleton is opened; describe failures of that with object_refused().
+ * object_init() - prepare @c. Call it before you open the skeleton, so that object_refused() has libbpf's message if
+ * that fails.
  */
 int object_init(struct counter *c, const struct source_env *env, struct err *err);
 
@@ -82,7 +84,7 @@ int object_refused(struct err *err, int code, const char *what);
  */
 int object_load(struct counter *c, struct bpf_object *bpf, const char *program, struct err *err);
 
-/** object_release() - free all of it but @c itself. Before the BPF object is destroyed: it uses the maps. */
+/** object_release() - free all of @c but @c itself. Call it before the BPF object is destroyed: it uses a map. */
 void object_release(struct counter *c);
 
 /**
@@ -118,8 +120,8 @@ extern const struct first_ops object_first; /* calls object_watch_first() */
 int object_notes(struct counter *c, int cpu, int fd, struct err *err);
 
 /**
- * object_end() - end the interval @c->env->sink->ended: count into the set sink->set from now on, or into none if both
- * are equal. Add up the statistics of the interval.
+ * object_end() - end the interval @c->env->sink->ended: count into the set sink->set from now on, or into none if that
+ * is the ended one. Add up the statistics of the interval.
  * @sum: a structure of @size bytes whose members are all __u64; the statistics are added to it
  * Return: 0 or -errno, described.
  */

@@ -29,7 +29,7 @@ int object_set(struct counter *c, uint32_t set)
 	return bpf_map_update_elem(bpf_map__fd(c->tables.config), &zero, &c->config, BPF_ANY) ? -errno : 0;
 }
 
-/* Delete the entry: the map would keep the event for ever. */
+/* For @fd -1, delete the entry: otherwise the map would keep the event for ever. */
 int object_notes(struct counter *c, int cpu, int fd, struct err *err)
 {
 	__u32 key = (__u32)cpu;
@@ -42,8 +42,8 @@ int object_notes(struct counter *c, int cpu, int fd, struct err *err)
 }
 
 /*
- * Find the key after @key. Return: 0; -ENOENT at the end; another -errno. A key that is not in the table is followed by
- * the first: passing NULL for that came with 4.12.
+ * Find the key after @key; if @key is not in the table, the first one. (The kernel accepts NULL for that only since
+ * 4.12.) Return: 0; -ENOENT at the end; another -errno.
  */
 static int next_count(const struct counter *c, unsigned int set, struct bpf_count_key *key)
 {
@@ -73,7 +73,8 @@ static int read_stack(struct counter *c, unsigned int set, __s32 id, int side, s
 }
 
 /*
- * Limit both stacks. A proven user stack must be the same as by the unwind rules, which have no limit for callchains.
+ * Limit both stacks, but only the kernel stack if the program counts proven user stacks: these must be the same as the
+ * unwound ones, to which the limit of callchains does not apply.
  */
 static void limit_stacks(const struct request *request, struct row_key *key)
 {
@@ -84,7 +85,7 @@ static void limit_stacks(const struct request *request, struct row_key *key)
 		key->user = user;
 }
 
-/* @id: a stack of `counts_N`. It may be a callchain with the leaf's caller inserted, which the map does not have. */
+/* @id: user_stack of a key of `counts_N`. It may stand for a callchain with the leaf's caller, see proved_leaf(). */
 static int read_user_stack(struct counter *c, unsigned int set, __s32 id, struct stack *out)
 {
 	struct proved_leaf leaf = { .user_stack = id };
@@ -219,7 +220,7 @@ int object_change_set(struct counter *c, uint32_t set)
  * Delete all entries. Ask for the next key before deleting one: after a deleted key, the kernel would start again at
  * the first place of the table.
  * @key, @next: room for a key each; @key is not in the map
- * Return: 0; -EINVAL: this kernel does not list the keys of such a map.
+ * Return: 0; -EINVAL: this kernel does not list the keys of such a map; another -errno.
  */
 static int clear_map(int fd, void *key, void *next, size_t key_size)
 {
@@ -249,7 +250,7 @@ static int clear_stacks(const struct bpf_map *stacks)
 	return rc == -EINVAL ? kernel_clear_stack_map(bpf_map__fd(stacks), bpf_map__max_entries(stacks)) : rc;
 }
 
-/* Clear the counts and statistics of a set, and its stacks if it does not share them. */
+/* Clear the counts and statistics of a set, and its stacks if the other set does not share them. */
 static int clear_set(struct counter *c, unsigned int set)
 {
 	void *none = calloc((size_t)c->cpus, bpf_map__value_size(c->maps.stats));
@@ -301,8 +302,8 @@ int object_take(struct counter *c, object_count_fn fn, struct err *err)
 }
 
 /*
- * Use get_next_key only: reading a value would make the kernel skip samples of this CPU meanwhile. While new keys come,
- * a walk need not end, so the size of the table bounds it.
+ * Use get_next_key only: while the kernel reads a value, it runs no program for samples of this CPU. A walk may never
+ * end while new keys come, so the size of the table bounds it.
  */
 int object_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The backend that adds up time off the CPU in the kernel. It loads bpf/offcpu.bpf.c, attaches it to the switches of
- * all CPUs at once, and turns its maps into rows at the end. The ring's reader adds up the intervals that the program
- * passes on.
+ * all CPUs at once, and turns its maps into rows at the end of each interval of the report. The ring's reader adds up
+ * the off-CPU intervals that the program passes on.
  */
 #include "backend-bpf/object.h"
 #include "backend-bpf/offsets.h"
@@ -27,9 +27,9 @@ _Static_assert(sizeof(struct bpf_switch_note) == 56, "a note must not have paddi
 #define SLOTS_MIN        65536
 #define SLOTS_PER_THREAD 4   /* for each thread that exists now */
 #define SLOT_BYTES       112 /* kernel memory for each */
-#define SLOTS_MEMORY     64  /* at most one part in so many of the memory */
+#define SLOTS_MEMORY     64  /* more than SLOTS_MIN slots take at most 1/64 of the memory */
 
-/* Addresses that the kernel walks to test whether there are any; one may be a marker. */
+/* Entries of a stack that the kernel walks to test whether there is a stack; one may be a PERF_CONTEXT_ marker. */
 #define PROBE_DEPTH 2
 
 struct switch_counter {
@@ -163,7 +163,8 @@ static bool is_readable(const struct sched_switch *s)
 /*
  * Prefer the raw tracepoint, which passes the tasks. For the ordinary tracepoint, perf may believe that the task is
  * inside another record already, and then makes no record (leave_unsampled() in backend-perfring/switching.c has the
- * cases). With both backends, use the record if it is readable: then the note of a switch comes before its sample.
+ * cases). With both backends, if the rings get the tracepoint's samples, use its record if it is readable: then the
+ * note of a switch comes before its sample.
  */
 static int choose_source(struct switch_counter *own, const struct source_env *env, struct err *err)
 {
@@ -210,7 +211,7 @@ static int switches_open(struct counter **out, const struct source_env *env, str
 	return 0;
 }
 
-/* Attach once: the program sees the switches of all CPUs. It counts them from start() on. */
+/* Attach the program once: it sees the switches of all CPUs. It counts them from switches_start() on. */
 static int switches_attach(struct counter *c, size_t i, struct err *err)
 {
 	struct switch_counter *own = (struct switch_counter *)c;
@@ -238,7 +239,7 @@ static int switches_start(struct counter *c, struct err *err)
 }
 
 /*
- * Detach a raw tracepoint's program at once: the kernel does not wait for that. An ordinary tracepoint's program stays
+ * Detach a raw tracepoint's program at once: close() does not wait for that. An ordinary tracepoint's program stays
  * attached, but counts nothing.
  */
 static int switches_stop(struct counter *c, struct err *err)
@@ -271,7 +272,7 @@ static int add_charge(struct counter *c, const struct bpf_count_key *key, const 
 	return add_row(c, key, sum->ns, sum->times, env->sink->sets[env->sink->ended].intervals);
 }
 
-/* Call @fn for each thread that is off CPU at the end of the run. The reader has the intervals that were passed on. */
+/* Call @fn for each thread that is off CPU at the end of the run, unless its interval was passed on to the reader. */
 static int look_at_open(struct counter *c, int (*fn)(struct counter *c, const struct bpf_slot *slot))
 {
 	int fd = bpf_map__fd(((struct switch_counter *)c)->skel->maps.slots), rc = 0;

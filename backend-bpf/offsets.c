@@ -149,7 +149,7 @@ int switch_offsets_in(const struct btf *btf, struct bpf_switch_offsets *out, str
 	if (!has_usual_switch(btf, &nr))
 		return err_set(err, -ENOENT, "the kernel's BTF has no 'sched_switch' with the usual parameters");
 	rc = add_members(btf, members, ARRAY_SIZE(members), err);
-	/* Before 5.14 it was called state. */
+	/* Before 5.14, __state was called state. */
 	if (!rc && add_member(btf, "task_struct", "__state", &at.state, NULL))
 		rc = add_member(btf, "task_struct", "state", &at.state, err);
 	at.given = nr == 5;

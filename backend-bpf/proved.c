@@ -16,7 +16,7 @@
  * would fill the stack map.
  */
 #define UNPROVED_BITS 256
-#define HOPELESS_BITS 192 /* hopeless: so many of these bits are set */
+#define HOPELESS_BITS 192 /* a process is hopeless if at least this many of its bits are set, */
 #define HOPELESS_HITS 8   /* and fewer stacks than this were proven */
 
 /* An entry of the map. */
@@ -29,7 +29,7 @@ struct process {
 	pid_t pid;
 	uint32_t admitted; /* index + 1 of its first entry */
 	uint32_t hits;     /* stacks proven since a set was cleared */
-	bool promised;     /* the program looks for its stacks */
+	bool promised;     /* the map has the entry that makes the program look for its stacks */
 	/* A bit for each stack that was not proven, by its number; several stacks may share a bit. */
 	uint64_t unproved[UNPROVED_BITS / 64];
 };
@@ -150,7 +150,7 @@ static void note_unproved(struct proved *p, struct process *proc, int32_t user_s
 		give_up(p, proc);
 }
 
-/* The user_stack with which to count samples with such a stack. -1: no memory */
+/* The user_stack for the keys of samples with this proven stack in `counts_N`. -1: no memory */
 static __s32 counted_as(struct proved *p, const struct sample_note *note, enum proof proof)
 {
 	const struct proved_leaf key = { note->top, note->user_stack };
@@ -164,7 +164,7 @@ static __s32 counted_as(struct proved *p, const struct sample_note *note, enum p
 	return leaf ? BPF_LEAF_STACKS + (__s32)(leaf - (struct leaf *)leaves->v) : -1;
 }
 
-/* Add a proven stack to the map. It may be there already: a second sample with it may have been under way. */
+/* Add a proven stack to the map. False also if it is there already: two samples with it may be in the rings at once. */
 static bool admit(struct proved *p, struct process *proc, const struct sample_note *note, enum proof proof)
 {
 	const struct bpf_proved_key key = { .set = note->set,

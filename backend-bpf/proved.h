@@ -48,8 +48,8 @@ void proved_release(struct proved *p);
 /**
  * proved_tell() - report that a sample that the program passed on has been unwound.
  * @note: its process, callchain and set
- * @proof: what was proven about all samples of the process with this callchain; PROOF_LEAF: about those that have this
- *         @note->top, too
+ * @proof: what was proven about all samples of the process with this callchain; PROOF_LEAF: only about those of them
+ *         that have the same top of stack, @note->top
  * If the map is full, all entries of all processes are dropped. A stack gets its entry back when a sample proves it
  * again.
  */

@@ -12,7 +12,7 @@ struct kernel_code;
 struct switching;
 struct deferred;
 
-/* The number of exited tasks whose ids are kept; each has a place by its tid. */
+/* The number of exited tasks whose ids are kept. The place of a task is its tid modulo this number. */
 #define RECENT_EXITS 256
 
 /** struct exited_task - from its PERF_RECORD_EXIT; ids -1: it is outside our pid namespace; 0: there is none. */
@@ -60,7 +60,8 @@ struct sample_lead {
  * @unwinding: of user stacks; NULL: use the kernel's callchains
  * @switching: of off-CPU intervals; NULL: these are not counted
  * @deferred: samples that wait for their user stacks; NULL: none waits, and these stacks are missing
- * @kernel_code: tells the idle task from tasks outside our pid namespace; NULL: no such tasks can be sampled
+ * @kernel_code: tells the idle task from tasks outside our pid namespace; NULL: there are no such tasks, or the samples
+ * are of a recording
  */
 struct applier {
 	const struct source_env *env;

@@ -92,7 +92,7 @@ static int count_as(struct applier *a, struct sample *s, const struct owner *o, 
 	return rc;
 }
 
-/* Without a BPF program. */
+/* Count a sample if there is no BPF program. */
 static int count(struct applier *a, struct sample *s)
 {
 	struct stats *stats = &a->stats[s->lead->note.set];
@@ -104,14 +104,14 @@ static int count(struct applier *a, struct sample *s)
 	return count_as(a, s, &o, sample_is_wanted(a, s, &o, &unsure));
 }
 
-/* There is a BPF program, but it could not identify the task of the sample: it is @o's. */
+/* There is a BPF program, but it could not identify the task of the sample. The reader has: it is @o. */
 static int count_unnumbered(struct applier *a, struct sample *s, const struct owner *o, bool wanted)
 {
 	a->stats[s->lead->note.set].spilled_filtered += !wanted;
 	return count_as(a, s, o, wanted);
 }
 
-/* True if the BPF program left it to us to filter by process, and the process does not pass. */
+/* True if filter.tree excludes @pid, and the BPF program left that to us: its note says so, or there is no note. */
 static bool is_spilled_bystander(const struct applier *a, const struct sample *s, pid_t pid)
 {
 	struct descendants *tree = a->env->request->filter.tree;
@@ -122,8 +122,9 @@ static bool is_spilled_bystander(const struct applier *a, const struct sample *s
 }
 
 /*
- * True if the BPF program left it to us to identify the task of this sample, and so to filter it. Without its note we
- * do not know; outside of pid namespaces it never leaves that to us, so the sample has passed its filter.
+ * True if the BPF program left it to us to identify the task of this sample, and therefore to filter the sample. If its
+ * note is missing, assume that in a PID namespace. In the initial one, the program never leaves this to us, so the
+ * sample has passed its filters.
  */
 static bool is_unnumbered(const struct applier *a, const struct sample *s)
 {
@@ -131,8 +132,8 @@ static bool is_unnumbered(const struct applier *a, const struct sample *s)
 }
 
 /*
- * The BPF program could not count this sample. Its note is of the time of the sample, so we need no name from /proc,
- * which only has the current one.
+ * The BPF program could not count this sample. The note has the thread's name at the time of the sample. Prefer it:
+ * /proc only has the current name.
  */
 static int count_spilled(struct applier *a, struct sample *s)
 {
@@ -158,8 +159,8 @@ static int count_spilled(struct applier *a, struct sample *s)
 }
 
 /*
- * If the sample was filtered, and only this map can have filtered it, then its id was not a key. If it was counted, the
- * ids were keys of all maps.
+ * Tell the pinned maps what the program has found in them. If it counted the sample, the ids of the sample are keys of
+ * all maps. If it filtered the sample, and the filter has no other condition that can be the reason, the id is no key.
  */
 static void tell_pinned(const struct applier *a, const struct sample *s, const struct owner *o)
 {
@@ -178,8 +179,8 @@ static void tell_pinned(const struct applier *a, const struct sample *s, const s
 }
 
 /*
- * True if the BPF program may have filtered the sample by its answer about an earlier process with this pid. The
- * program checks that first; here, no other filter may have dropped the sample.
+ * True if the BPF program may have judged the sample by the answer about an earlier process with this pid. It applies
+ * filter.tree first. So here, too, filter.tree alone must have decided: @filtered, the reader's result, is its result.
  */
 static bool is_reused(const struct applier *a, const struct sample *s, bool filtered)
 {
@@ -265,7 +266,7 @@ static int apply_sample(struct applier *a, uint32_t ring, const struct record *r
 	}
 }
 
-/* A callchain of the kernel's maximal length may have had more addresses: its last one stands for those. */
+/* A callchain of the kernel's maximal length may have had more addresses: drop its last one, and mark it as cut. */
 static int apply_callchain(struct applier *a, const struct record *r)
 {
 	struct stack kernel = { .state = STACK_NONE }, user;
@@ -385,7 +386,7 @@ void apply_time(struct applier *a, uint64_t ns)
 		if (!at || ns <= at)
 			continue;
 		end_throttling(a, i, ns);
-		/* Otherwise there will be no record of its end. */
+		/* If the event was closed or opened again, the throttling is over: no record of its end will come. */
 		if (a->env->events->places[i].fd >= 0 && at >= a->rings[i].since)
 			a->rings[i].throttled_at = ns;
 	}
@@ -459,7 +460,7 @@ static int apply_side_band(struct applier *a, uint32_t ring, const struct record
 	}
 }
 
-/* True for a record of a task outside our pid namespace: all of these have the number 0, so its process is unknown. */
+/* True for a record of a task outside our pid namespace: all such tasks have the id 0, so the process is unknown. */
 static bool is_nobodys(const struct record *r)
 {
 	switch (r->type) {

@@ -79,7 +79,7 @@ static bool take_raw(struct words *w, struct record *r)
 	return drop(w, (sizeof(size) + (uint64_t)size + sizeof(*w->at) - 1) / sizeof(*w->at));
 }
 
-/* PERF_SAMPLE_BRANCH_STACK: three words each, and since 6.8 perhaps another one. */
+/* PERF_SAMPLE_BRANCH_STACK: three words for each branch, and since 6.8 perhaps another one. */
 static bool skip_branches(struct words *w, uint64_t type)
 {
 	uint64_t nr;
@@ -98,7 +98,7 @@ static bool take_regs(struct words *w, uint64_t mask, struct record *r)
 	return r->sample.abi == PERF_SAMPLE_REGS_ABI_NONE || drop(w, (unsigned int)__builtin_popcountll(mask));
 }
 
-/* PERF_SAMPLE_STACK_USER: room for that many bytes, and behind it how many of them were copied. */
+/* PERF_SAMPLE_STACK_USER: a size, room for so many bytes, and then the number of bytes that were copied. */
 static bool take_copy(struct words *w, struct record *r)
 {
 	uint64_t room;
@@ -127,7 +127,7 @@ static bool skip_read(struct words *w, uint64_t format)
 	return nr <= w->nr && drop(w, times + nr * each);
 }
 
-/* PERF_SAMPLE_CGROUP, if no field that only recordings have comes before it. */
+/* PERF_SAMPLE_CGROUP. It is not read if fields that only the samples of recordings have come before it. */
 static bool take_cgroup(struct words *w, uint64_t type, struct record *r)
 {
 	const uint64_t between = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |
@@ -165,7 +165,7 @@ static int decode_sample(const struct perf_event_attr *attr, struct words w, str
 	return 1;
 }
 
-/* The fields behind every other record (sample_id_all), taken off the end of @w. */
+/* The fields behind every record that is not a sample (sample_id_all), taken off the end of @w. */
 static int take_sample_id(const struct perf_event_attr *attr, struct words *w, struct record *r, uint64_t *task)
 {
 	uint64_t type = attr->sample_type, cpu = UINT32_MAX, unused;
@@ -209,8 +209,8 @@ static int decode_mmap(const struct perf_event_attr *attr, const struct perf_eve
 
 	if (!next(&w, &task) || !next(&w, &r->mmap.start) || !next(&w, &r->mmap.len) || !next(&w, &r->mmap.pgoff))
 		return -EBADMSG;
-	/* maj, min; ino; ino_generation; prot, flags. Or (5.12) the size of a build id, 3 bytes, 20 of it; prot, flags
-	 */
+	/* maj, min; ino; ino_generation; prot, flags. Or (5.12): size of a build id, 3 unused bytes, the id (20 bytes);
+	 * prot, flags. */
 	id = (const unsigned char *)w.at;
 	if (h->type == PERF_RECORD_MMAP2 &&
 	    (!next(&w, &device) || !next(&w, &ino) || !next(&w, &unused) || !next(&w, &unused)))

@@ -15,12 +15,12 @@ struct kernel_code {
 	const struct host *host;
 	bool asked;
 	struct kernel_file *symbols; /* NULL: hidden */
-	uint64_t idle;               /* an address that was found to be in it; 0: none */
+	uint64_t idle;               /* an address that was found to be in the idle task's function; 0: none */
 	struct {
 		uint64_t addr; /* 0: none */
 		bool interrupted;
 		unsigned int stale;
-	} entry; /* the last lookup */
+	} entry; /* the last lookup of kernel_code_stale() */
 };
 
 struct kernel_code *kernel_code_new(const struct host *host)

@@ -22,8 +22,8 @@ void kernel_code_free(struct kernel_code *kc);
 bool kernel_code_not_idle(struct kernel_code *kc, const struct stack *kernel);
 
 /**
- * kernel_code_stale() - find the user's registers that are stale: saved at an earlier entry into the kernel than the one
- * of this stack. See arch_entry_stale().
+ * kernel_code_stale() - find the user's registers that are stale: saved at an earlier entry into the kernel than the
+ * one of this stack. See arch_entry_stale().
  * @kernel: a whole stack, not empty
  * Return: ARCH_STALE_*; -ENOENT: the kernel's symbols are hidden.
  */

@@ -55,7 +55,7 @@ struct rules *made_rules_of(struct jitdumps *dumps, pid_t pid)
 		made = make_rules(dump);
 	if (!made)
 		return NULL;
-	/* Memory may have been reused. */
+	/* Code was added or forgotten, perhaps at addresses whose rules we have. */
 	if (made->changes != jitdump_changes(dump)) {
 		made->changes = jitdump_changes(dump);
 		rules_forget(made->rules);

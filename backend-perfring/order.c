@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Return: 0 or -ENOMEM. @time: in and out */
+/* Return: 0 or -ENOMEM. @time: in and out; raised if an earlier record of @ring that stays in order has a later time */
 static int keep_in_order(struct order *o, uint32_t ring, uint64_t *time)
 {
 	uint64_t *latest = o->in_order;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Words of a record: @room has the size of the room for a copy. The words from @first up to @behind are left out;
- * @behind has the size of the copy.
+ * Indexes of words in a record. Word @room is the size of the room for the copy of the stack. Word @behind is the size
+ * of the copy. The words from @first up to @behind, without it, are left out.
  */
 struct unused {
 	size_t room, first, behind;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for two records of the largest size. A few chunks are used in turn, and each page of them has to be faulted in. */
+/* Room for at least one record of the largest size. Not more, because each page of a chunk has to be faulted in. */
 #define CHUNK_BYTES (128UL << 10)
 #define SPARE_MAX   64 /* chunks that are kept, because new memory has to be faulted in again */
 
@@ -95,7 +95,7 @@ void queue_drop(struct queue *q, struct incoming *in)
 	size_t room = room_of(in->size);
 
 	q->bytes -= room;
-	/* A record that was not needed is dropped at once, while it is the last one. */
+	/* A record that was not needed is dropped at once, while it is the chunk's last one: use its room again. */
 	if ((unsigned char *)in + room == c->bytes + c->used)
 		c->used -= room;
 	if (--c->live)

@@ -61,8 +61,8 @@ int queue_add(struct queue *q, struct incoming *in);
 size_t queue_bytes(const struct queue *q);
 
 /**
- * queue_round() - a round is over (see order.h): apply the records that no later one can precede. queue_flush(): apply
- * all records, because no more will come.
+ * queue_round() - a round is over (see order.h): apply the records that no record still to come can precede.
+ * queue_flush(): apply all records, because no more will come.
  * Return: 0 or -ENOMEM, -E2BIG from the tables.
  */
 int queue_round(struct queue *q);

@@ -43,8 +43,8 @@ void sample_take_stacks(const struct source_env *env, struct sample *s)
 		callchain_leaf(&r->sample.ip, r->mode, &s->kernel, &s->user);
 	s->has_user = s->user.state != STACK_NONE || r->sample.abi != PERF_SAMPLE_REGS_ABI_NONE;
 	/*
-	 * In a recording both sides share the limit, wanted or not. If the limit is a guess, a longer callchain proves
-	 * it wrong.
+	 * In a recording both sides share the limit, wanted or not. The limit may be a guess, which a longer callchain
+	 * proves wrong: only a callchain of exactly this length may have been cut.
 	 */
 	if (!env->source->live)
 		callchain_limit(s->kernel.nr + s->user.nr == env->request->asked ? env->request->asked : UINT_MAX,
@@ -66,7 +66,8 @@ static bool is_passed_on(const struct sample_lead *lead)
 }
 
 /*
- * If the program has named the callchain, a leaf without a frame is proved only with the caller that the program read.
+ * If the note has the number of the callchain, PROOF_LEAF holds only if the program has read the leaf's caller as the
+ * top of the stack.
  */
 static void tell_counter(struct applier *a, const struct sample *s, enum proof proof)
 {
@@ -99,7 +100,7 @@ int sample_complete(struct applier *a, struct sample *s, pid_t pid)
 	return 0;
 }
 
-/* Use the kernel's names of its idle tasks. A recording may have no CPUs. */
+/* Use the kernel's names of its idle tasks. The samples of a recording may have no CPU number. */
 static void name_idle(uint32_t cpu, char *comm)
 {
 	if (cpu > MAX_CPU)

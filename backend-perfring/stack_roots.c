@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#define WORDS_BYTES 64 /* bytes that have to be the same */
+#define WORDS_BYTES 64 /* bytes at a root by which it is recognized */
 
-/* Return: 0: the sample does not have it */
+/* Return: 0: the sample does not have it, or is of 32-bit code */
 static uint64_t stack_pointer(const struct record *r)
 {
 	const uint64_t *sp = record_reg(r, arch_perf_regs[ARCH_SP]);
@@ -16,7 +16,7 @@ static uint64_t stack_pointer(const struct record *r)
 	return sp && r->sample.abi == PERF_SAMPLE_REGS_ABI_64 ? *sp : 0;
 }
 
-/* Hash the thread of sample @r and the words at @sp. Return true if its copy has them. *@end: their end in the copy */
+/* Hash the thread of sample @r and the words at @sp. Return true if its copy has these words. *@end: where they end */
 static bool find_words(const struct record *r, uint64_t sp, uint64_t *words, uint64_t *end)
 {
 	uint64_t from = stack_pointer(r), at = sp - from;
@@ -29,7 +29,7 @@ static bool find_words(const struct record *r, uint64_t sp, uint64_t *words, uin
 	return true;
 }
 
-/* True if @root is the root of the stack of sample @r. */
+/* True if @root is the root of the stack of sample @r. *@end: as find_words() */
 static bool is_root(const struct stack_root *root, const struct record *r, uint64_t *end)
 {
 	uint64_t sp = __atomic_load_n(&root->sp, __ATOMIC_RELAXED), words;
@@ -42,7 +42,7 @@ void stack_roots_note(struct stack_roots *roots, const struct record *r, uint64_
 	struct stack_root *root = &roots->at[(uint32_t)r->tid % STACK_ROOTS];
 	uint64_t words, end;
 
-	/* If there are two roots, the stack of the higher one has the other stack within a frame. */
+	/* If the copy also reaches the known, higher root, the stack of @sp is within a frame: keep the higher root. */
 	if (root->doubtful || (root->sp > sp && is_root(root, r, &end)) || !find_words(r, sp, &words, &end))
 		return;
 	__atomic_store_n(&root->sp, sp, __ATOMIC_RELAXED);
@@ -54,7 +54,7 @@ void stack_roots_doubt(struct stack_roots *roots, const struct record *r)
 	struct stack_root *root = &roots->at[(uint32_t)r->tid % STACK_ROOTS];
 	uint64_t end;
 
-	/* Other copies end with the stack, or because there was no room for more. */
+	/* Doubt only a root at which the copy was cut. Other copies end with the stack, or had no room for more. */
 	if (!is_root(root, r, &end) || end != r->sample.stack_size)
 		return;
 	root->doubtful = true;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCKS_APART_NS INTERVAL_APART_NS /* limit at the begin and at the end of an interval */
+#define CLOCKS_APART_NS INTERVAL_APART_NS /* limit for the two times of one switch, see begin_switch() */
 
 struct switching {
 	struct switches *own;    /* switches that the reader sees */
@@ -57,7 +57,7 @@ static struct rows *own_rows(const struct applier *a, unsigned int set)
 	return is_compared(a) ? s->ring_intervals : s->intervals;
 }
 
-/* If own intervals are only compared, add to the stats only how many were seen and how many miss. */
+/* If the reader's own intervals are only compared, add to the stats only how many began and how many were lost. */
 static void account_own(struct applier *a, unsigned int set)
 {
 	struct stats compared = { 0 }, *stats = &a->stats[set];
@@ -67,7 +67,7 @@ static void account_own(struct applier *a, unsigned int set)
 	stats->intervals_unended += compared.intervals_lost;
 }
 
-/* True if all filters pass, except that on the task state. */
+/* True if the interval passes all filters, except those on the task state and on the length. */
 static bool is_asked_for(const struct applier *a, const struct sample *s, const struct owner *o)
 {
 	const struct filter *f = &a->env->request->filter;
@@ -103,7 +103,7 @@ void switching_gap(struct applier *a)
 
 void switching_gap_begins(struct applier *a, uint32_t ring)
 {
-	/* The CPU has gone offline since: there is no next record. */
+	/* The ring's CPU has gone offline meanwhile: there is no next record. */
 	if (a->env->events->places[ring].fd < 0) {
 		switching_gap(a);
 		return;
@@ -120,7 +120,7 @@ void switching_gap_ends(struct applier *a, uint32_t ring)
 	a->switching->nr_gaps--;
 }
 
-/* Thread @id comes back at @ns, to the CPU of @ring; from now on the ring knows whether the thread has exited. */
+/* Thread @id comes back at @ns, to the CPU of @ring. If it has had its EXIT record, set at_switch.gone. */
 static int end_interval(struct applier *a, uint32_t ring, struct switches *from, uint32_t id, uint64_t ns,
 			struct rows *to)
 {
@@ -132,15 +132,15 @@ static int end_interval(struct applier *a, uint32_t ring, struct switches *from,
 }
 
 /*
- * The time of the switch. If it is compared, that of the program's note: the program's work takes time before the
- * record is written.
+ * The time of the switch of record @r. If intervals are compared, use the time of the program's note (begin_switch()):
+ * the program works for a while before the kernel writes @r.
  */
 static uint64_t when(const struct applier *a, uint32_t ring, const struct record *r)
 {
 	return is_compared(a) ? a->rings[ring].at_switch.ns : r->time;
 }
 
-/* True if the current switch counts. @set: in: that of the record; out: that of the switch */
+/* True if the switch counts: if intervals are compared, the program has seen it. Then *@set gets the program's set. */
 static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
 {
 	if (!is_compared(a))
@@ -149,22 +149,22 @@ static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
 	return a->rings[ring].at_switch.seen;
 }
 
-/* True if the program has not seen the switch of this record. In a pid namespace its ids are different. */
+/* True if the program has not seen the switch of this record. In a pid namespace this cannot be checked: ids differ. */
 static bool is_of_another(const struct applier *a, uint32_t ring, const struct record *r)
 {
 	return !r->switched.out && !a->env->request->in_pidns && r->tid >= 0 && r->tid != a->rings[ring].at_switch.next;
 }
 
-/* True if intervals are filtered by their length: both backends have to see the same one. */
+/* True if -m or -M filters intervals by their length: then both backends have to compute the same length. */
 static bool has_limits(const struct off_cpu *o)
 {
 	return o->min_ns > NSEC_PER_USEC || o->max_ns != UINT64_MAX;
 }
 
 /*
- * The program has read the clock, and right after that perf has, for the record of the program's note. If something
- * took the CPU in between that neither of them sees (an NMI, a hypervisor), use the program's time, which is in the
- * rows.
+ * The program reads the clock, and right after that perf reads it for the record of the program's note. Use perf's
+ * time. But use the program's own time if perf has another clock, if something (an NMI, the hypervisor) took the CPU in
+ * between, or if both backends have to compute the same length.
  */
 static void begin_switch(struct applier *a, uint32_t ring, const struct record *r, const struct switch_note *n)
 {
@@ -268,7 +268,7 @@ static uint64_t next_stay(const struct applier *a, uint32_t ring, uint32_t id, u
 	return switches_next_stay(a->switching->own, id, since);
 }
 
-/* The thread was back at @back, which is known already. */
+/* The thread leaves, and a record that was applied earlier says that it came back at @back. */
 static int leave_late(struct applier *a, struct sample *s, const struct switch_out *out, uint64_t back)
 {
 	unsigned int set = s->lead->note.set;
@@ -342,8 +342,8 @@ static uint32_t who_leaves(const struct applier *a, uint32_t ring, const struct 
 }
 
 /*
- * The thread that comes. If it is no longer in the pid tables, it is the one that was preempted here, or the program
- * has reported its id. Return 0 with the tracepoint, which has reported it already.
+ * The thread that comes. If it is no longer in the pid tables, it is the one that was preempted here, or, if
+ * intervals are compared, the program has reported its id. Return 0 with the tracepoint, which has reported it already.
  */
 static uint32_t who_comes(const struct applier *a, uint32_t ring, const struct record *r)
 {
@@ -395,9 +395,9 @@ int switching_sample(struct applier *a, uint32_t ring, const struct record *r, c
 
 /*
  * There is a record of the switch, but no sample. Users who may not see the kernel get no samples of the event
- * context-switches. And a kernel takes none of a task if it believes that it is inside a sample already: 6.18 did so
- * for ever, for threads that were older than a snapshot of their virtual machine, and for an idle task. We still know
- * that the thread left, and when.
+ * context-switches. And a kernel takes no sample of a task that it believes to be inside a sample already: 6.18
+ * believed this for ever, of threads that were older than a snapshot of their virtual machine, and of an idle task. We
+ * still know that the thread left, and when.
  */
 static int leave_unsampled(struct applier *a, uint32_t ring, const struct record *r, unsigned int set)
 {
@@ -470,7 +470,7 @@ int switching_record(struct applier *a, uint32_t ring, const struct record *r)
 	else if (who_comes(a, ring, r))
 		rc = end_interval(a, ring, a->switching->own, who_comes(a, ring, r), when(a, ring, r),
 				  own_rows(a, set));
-	/* This is the last record of a switch. */
+	/* The record of the thread that comes is the last one of a switch. */
 	if (!r->switched.out)
 		a->rings[ring].at_switch.seen = false;
 	if (!r->switched.out && r->tid < 0)
@@ -479,7 +479,7 @@ int switching_record(struct applier *a, uint32_t ring, const struct record *r)
 	return rc;
 }
 
-/* Find the task of the note, which the program may have left open. Return true if it passes the filters. */
+/* Find the task of note @n. Return true if the interval passes those filters that the program could not apply. */
 static bool is_of_interest(struct applier *a, const struct sample *s, const struct switch_note *n, struct owner *o)
 {
 	struct descendants *tree = a->env->request->filter.tree;
@@ -526,7 +526,7 @@ int switching_note(struct applier *a, uint32_t ring, const struct record *r, con
 		rc = end_interval(a, ring, a->switching->passed, n.id, n.ns, rows);
 	else
 		rc = program->ops->charge(program->state, &n, rows);
-	/* The program has counted the beginnings. */
+	/* The program has counted the beginnings of intervals already. */
 	switches_stats(a->switching->passed, &passed);
 	passed.intervals_begun = 0;
 	passed.intervals_charged += n.kind == SWITCH_CHARGE && !rc;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OF_PROCESS 2 /* examples of one process */
+#define OF_PROCESS 2 /* most examples of one process */
 
 struct unwinders {
 	enum unwind_mode mode;
@@ -58,7 +58,7 @@ static int walk_by_libunwind(struct unwinders *u, const struct unwinders_sample 
 	return rc;
 }
 
-/* " at ADDRESS of N frames", or a text that the stack ends there. */
+/* "NAME goes on to ADDRESS and has N frames", or "NAME ends there". @at: index of the address */
 static int put_side(char *to, size_t size, const char *name, const struct unwind_result *r, size_t at)
 {
 	if (at >= r->nr)

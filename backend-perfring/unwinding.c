@@ -43,7 +43,7 @@ struct unwinding {
 	struct rule_files *files;
 	struct kernel_code *kernel_code; /* NULL: it is not needed */
 	unsigned int may_be_stale;       /* ARCH_STALE_* that are possible with this kernel */
-	bool chain_right;                /* false for a recording: the callchain may begin at another frame pointer */
+	bool chain_right;                /* callchains begin at the right frame pointer; false: unknown or unneeded */
 	struct unwind_mappings mappings; /* of the current sample */
 	struct unwind_memory memory;     /* its memory */
 	struct unwind_files rules;       /* and the unwind rules for its code */
@@ -54,7 +54,7 @@ struct unwinding {
 	const struct record *record;
 	struct stats *stats;
 	struct unwind_copy copy;
-	bool beyond; /* the walk tried to read behind the copy, perhaps of the stack */
+	bool beyond; /* the walk tried to read memory behind the copy that may be of the stack */
 	pid_t pid;
 	struct mapping mapping; /* the last one that was found */
 	uint64_t function;      /* the function whose frame pointer is wanted, see unwind_function(); 0: not known */
@@ -62,7 +62,7 @@ struct unwinding {
 	struct stack_range ranges[64]; /* by pid */
 	uint64_t credit_ns, credit_at; /* see may_read() */
 
-	/* Processes with uretprobes, by pid, and the address that their functions return to. */
+	/* Processes with uretprobes, by pid, and the address in [uprobes] to which probed functions return. */
 	struct probed_process {
 		pid_t pid;
 		uint64_t code;
@@ -95,7 +95,7 @@ static struct rules *find_rules(void *ctx, const struct mapping *m)
 
 	struct rules *rules = rule_files_find(u->files, u->pid, m, NULL);
 
-	/* Also in memory that has a file without a path: compilers make code there, too. */
+	/* A compiler at run time may make code in any mapping without a usable path, also of memfd_create(2). */
 	if (!rules && u->env->jitdumps && !mapped_file_has_path(m->file))
 		rules = made_rules_of(u->env->jitdumps, u->pid);
 	return rules;
@@ -172,7 +172,7 @@ static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 	return (mask & ARCH_PERF_SAVED) == ARCH_PERF_SAVED;
 }
 
-/* True if @ret is in one of the registers that the entry code did not save: a call of that code has pushed it there. */
+/* True if a register that the entry code did not save is reported as @ret: a call in that code has pushed it there. */
 static bool is_pushed(const struct unwind_regs *regs, uint64_t ret)
 {
 	unsigned int i;
@@ -185,7 +185,7 @@ static bool is_pushed(const struct unwind_regs *regs, uint64_t ret)
 
 /*
  * Return ARCH_STALE_*: the registers of a sample that are of an earlier entry into the kernel than that of @kernel. If
- * the entry is not known, all may be.
+ * the entry is not known: all that may be stale with this kernel.
  */
 static unsigned int what_is_stale(const struct unwinding *u, const struct record *r, const struct stack *kernel)
 {
@@ -246,7 +246,7 @@ static bool may_read(struct unwinding *u)
 	return true;
 }
 
-/* Compute the size that the copy should have had, from /proc: not for a recording, or if the process has ended. */
+/* Raise dump_needed to the size of the stack by /proc. Does nothing for a recording, or if the process has ended. */
 static void note_needed(struct unwinding *u)
 {
 	struct stack_range *range = &u->ranges[(uint32_t)u->pid % ARRAY_SIZE(u->ranges)];
@@ -265,7 +265,7 @@ static void note_needed(struct unwinding *u)
 		u->env->events->dump_needed = needed;
 }
 
-/* Of the process of the current sample. */
+/* As unwind_function(), for the process of the current sample. */
 static bool find_function(struct unwinding *u, uint64_t ip, uint64_t *start)
 {
 	return unwind_function(&u->mappings, &u->rules, ip, start);
@@ -281,7 +281,7 @@ static bool is_call(void *ctx, uint64_t addr)
 	return !u->function || !find_function(u, addr - 1, &start) || start != u->function;
 }
 
-/* True if a function may return to @addr; also if its code cannot be read. */
+/* True if a function may return to @addr; also if the code before @addr cannot be read. */
 static bool is_return(void *ctx, uint64_t addr)
 {
 	struct unwinding *u = ctx;
@@ -291,8 +291,8 @@ static bool is_return(void *ctx, uint64_t addr)
 }
 
 /*
- * Find the frame pointer of the function at @ip, an exact address or a return address, by the kernel's own walk of the
- * stack, @user.
+ * Find the frame pointer of the function at @ip by the kernel's own walk of the stack, @user.
+ * @exact: @ip is no return address
  */
 static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *user, uint64_t ip, bool exact,
 				       struct unwind_regs *regs)
@@ -327,8 +327,8 @@ static void go_on_by_kernel(struct unwinding *u, const struct stack *user, size_
 }
 
 /*
- * Append callers of @user, from the second on, which is right. The kernel's walk continues beyond a function that does
- * not keep a frame pointer: addresses from there on are not callers.
+ * Append callers from @user, the kernel's walk, beginning with the second address, which is certainly a caller. Stop
+ * behind a function that does not keep a frame pointer: the kernel's walk continues there, but not with callers.
  */
 static void go_on_chained(struct unwinding *u, const struct stack *user, struct unwind_result *result)
 {
@@ -385,7 +385,7 @@ static bool is_uprobes(struct unwinding *u, uint64_t addr)
 	return m && mapped_file_is_uprobes(m->file);
 }
 
-/* Put the return addresses that uretprobes replaced into the copy, if @user has them. Return: there were some. */
+/* Put return addresses that uretprobes replaced into the copy, if @user has them. Return: true if some were put. */
 static bool restore_returns(struct unwinding *u, const struct stack *user, const struct unwind_regs *regs,
 			    uint64_t code)
 {
@@ -459,12 +459,12 @@ static bool fp_by_code(struct unwinding *u, const struct unwind_result *result, 
 	if (!known || read_copy(u, result->sp + size, &frame, sizeof(frame)) ||
 	    unwind_called(&u->mappings, &u->rules, frame.ret, &target) <= 0)
 		return false;
-	/* Its size may be larger: only a call of this function can be believed. */
+	/* The frame may be larger than @size: only a call of this function can be believed. */
 	if (known == 1 && target != start)
 		return false;
 	if (target && target != start && find_function(u, target, &other) && other == target)
 		return false;
-	/* If the caller keeps a frame pointer, this is its frame. */
+	/* If the caller keeps a frame pointer, frame.fp has to be the caller's frame: aligned, and above this one. */
 	if (unwind_keeps_fp(&u->mappings, &u->rules, frame.ret - 1, &work) &&
 	    (frame.fp % sizeof(uint64_t) || frame.fp <= result->sp + size))
 		return false;
@@ -475,8 +475,8 @@ static bool fp_by_code(struct unwinding *u, const struct unwind_result *result, 
 
 /*
  * The kernel withholds registers. If the walk comes to a frame that needs the frame pointer, learn it. If that frame is
- * above the copy, append the kernel's callers. @stale: the kernel has used another frame pointer. Return: true if these
- * were appended.
+ * above the copy, append the kernel's callers. @stale: the kernel has used another frame pointer. Return: true if the
+ * kernel's callers were appended.
  */
 static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind_regs *regs, bool stale,
 		    struct unwind_result *result)
@@ -498,7 +498,7 @@ static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind
 		fp_by_code(u, result, regs);
 		return false;
 	case FRAME_CHAIN_BEYOND:
-		go_on_chained(u, user, result); /* its first address is that of the last frame */
+		go_on_chained(u, user, result); /* @user's second address is the last frame's caller */
 		return true;
 	default:
 		return false;
@@ -506,8 +506,8 @@ static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind
 }
 
 /*
- * True if the kernel's walk, @user, begins with the frame of a function. If the register has another use, the second
- * address is hardly ever a return address in a function that keeps a frame pointer.
+ * True if the kernel's walk, @user, begins with the frame of a function. If the frame pointer's register has another
+ * use, the second address is hardly ever a return address in a function that keeps a frame pointer.
  */
 static bool begins_with_frame(struct unwinding *u, const struct stack *user)
 {
@@ -534,9 +534,9 @@ static enum unwound walk_without_sp(struct unwinding *u, const struct stack *use
 }
 
 /*
- * Prove the stack if the callchain by frame pointers, @user, equals the stack by the rules, and the rules for its
- * addresses alone explain that. The copy of a deep stack need not reach its root: then check the rest of the callchain
- * by rules.
+ * Prove the stack if the callchain by frame pointers, @user, equals the stack by the rules, and if the rules
+ * show that both are equal for every stack with these addresses (enum unwind_chain). The copy of a deep stack need not
+ * reach its root: then check the rest of the callchain by rules.
  */
 static enum proof prove(struct unwinding *u, const struct stack *user, struct unwind_result *result)
 {
@@ -557,7 +557,7 @@ static enum proof prove(struct unwinding *u, const struct stack *user, struct un
 	return leaf ? PROOF_LEAF : PROOF_CHAIN;
 }
 
-/* Note new faults, if there are more than @before. */
+/* If there are more faults than @before, note the last one and return true. */
 static bool note_faults(struct unwinding *u, uint64_t before)
 {
 	struct unwinders_notes *notes = &u->env->sink->unwinders;
@@ -594,7 +594,7 @@ static enum unwound walk_sample(struct unwinding *u, const struct stack *user, s
 	return end_of(result, withheld);
 }
 
-/* If the kernel has used a stale frame pointer, only its first address is right. */
+/* Keep the kernel's walk; if it used a stale frame pointer, only its first address. Return: the end to count. */
 static enum unwound keep_walked(struct stack *user, unsigned int stale)
 {
 	if (!(stale & ARCH_STALE_SAVED) || user->nr <= 1)
@@ -613,7 +613,7 @@ enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pi
 	struct unwind_regs regs;
 	enum unwound end;
 
-	/* Not even the address is known. */
+	/* Not even the instruction pointer is known. */
 	if (stale & ARCH_STALE_IP) {
 		*user = (struct stack){ .state = STACK_MISSED };
 		stats->unwound[UNWOUND_UNKNOWN]++;

@@ -191,7 +191,7 @@ struct bpf_stats {
  * The one entry of `flight`, one for each CPU. A run of the program increments @entered before it reads `config.set`,
  * and @left at its end. Once both are equal on a CPU, no run there can still use an older set.
  * @came: time off the CPU: the thread that came at the last switch; 0: there was none yet. raw_count_switch() stores
- * the address of its structure, because execve(2) may change its id. count_switch(), without addresses, 1 + its id
+ * the address of its structure, because execve(2) may change its id. count_switch() has no address: it stores 1 + id
  */
 struct bpf_flight {
 	__u64 entered, left;
@@ -229,7 +229,7 @@ struct bpf_sample_note {
 
 /* Value of `counts_N` for time off the CPU. */
 struct bpf_charge {
-	__u64 ns, times; /* their sum, and the number of intervals */
+	__u64 ns, times; /* sum of the intervals, and their number */
 };
 
 /* Entry of `slots`, by the thread's id in the initial namespace. Only the thread's own switches write to it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Find the kernel's name of an address, in the form of its own stack traces. BPF_PROG_TEST_RUN runs this program; it is
- * attached to nothing. bpf_snprintf() exists since 5.13, so this program may have global data.
+ * attached to nothing. It needs bpf_snprintf(), which exists since 5.13, so it may also use global data (5.2).
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

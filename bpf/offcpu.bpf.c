@@ -135,7 +135,7 @@ static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c,
 		who->pid = who->tid = 0;
 		verdict = BPF_UNNUMBERED;
 	} else {
-		/* The reader of the ring cannot tell these from the idle task, so it does not see them. */
+		/* The ring's reader cannot tell tasks outside from the idle task, and ignores them: do the same. */
 		if (groups & BY_PIDNS && who->tid == BPF_OUTSIDE)
 			return BPF_FILTERED;
 		verdict = judge(c, who, groups);
@@ -302,8 +302,8 @@ static __always_inline int handle_switch(void *ctx, __u64 state, __u32 next, __u
 /*
  * The state that the tracepoint's record would have, computed as in __task_state_index() of include/linux/sched.h.
  * Before 5.18 the program does not get the state that the kernel read a moment before: a thread that was woken in
- * between looks like one that could run. The state is not read as an argument, because the kernel would not attach the
- * program if the argument is missing.
+ * between looks like one that could run. The fourth argument is read as memory: the kernel would not attach a program
+ * that reads an argument which the tracepoint does not have.
  */
 static __always_inline __u64 state_of(const struct bpf_config *c, struct bpf_raw_tracepoint_args *ctx)
 {

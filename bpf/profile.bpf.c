@@ -29,8 +29,8 @@ struct counts_map {
 } counts_0 SEC(".maps"), counts_1 SEC(".maps");
 
 /*
- * Proven user stacks: unwinding would find them exactly as the kernel walks them. User space has unwound a sample with
- * each.
+ * Proven user stacks: unwinding would give the addresses of the kernel's walk, or these and the leaf's caller (see
+ * struct bpf_proved_key). User space has unwound a sample with each.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -187,7 +187,7 @@ static __always_inline int make_key(void *ctx, const struct bpf_config *c, const
 	return key_with(ctx, c, who, user_stack, maps, key);
 }
 
-/* Compare words: both are aligned for that. */
+/* Compare words: both names are aligned for that. */
 static __always_inline int has_comm(const struct bpf_config *c, const char *comm)
 {
 	__u32 name[LAYOUT_COMM_LEN / 4];

@@ -85,7 +85,7 @@ static int tell(const struct walk *w, uint32_t nr)
 	return rc;
 }
 
-/* Return: as kernel_map_walk(). @known: out: this kernel has the call */
+/* Return: as kernel_map_walk(). @known: out: false if the first call failed: perhaps this kernel does not have it */
 static int walk_batches(struct walk *w, bool *known)
 {
 	uint64_t from = 0, next = 0; /* for a hash map, the kernel writes 4 bytes */
@@ -103,7 +103,7 @@ static int walk_batches(struct walk *w, bool *known)
 		attr.batch.values = address(w->values);
 		attr.batch.count = w->nr;
 		rc = call(BPF_MAP_LOOKUP_BATCH, &attr);
-		if (rc == -ENOSPC) { /* a bucket has more entries than that */
+		if (rc == -ENOSPC) { /* a bucket has more entries than fit */
 			rc = w->nr < UINT32_MAX / 2 ? make_room(w, 2 * w->nr) : -ENOMEM;
 			continue;
 		}
@@ -118,7 +118,7 @@ static int walk_batches(struct walk *w, bool *known)
 	return told ? told : rc == -ENOENT ? 0 : rc;
 }
 
-/* Start with a key that is not in the table: the first key follows it. NULL for that exists since 4.12. */
+/* Start with a key that is not in the table: the first key follows it. Since 4.12, NULL would do the same. */
 static int walk_keys(const struct walk *w)
 {
 	union bpf_attr attr;

@@ -19,7 +19,7 @@ static void drop_lost_count(struct perf_event_attr *a)
 
 static void drop_ksymbol(struct perf_event_attr *a)
 {
-	a->ksymbol = 0; /* /proc/kallsyms shows programs that are loaded when it is read */
+	a->ksymbol = 0; /* /proc/kallsyms shows BPF programs that are loaded when it is read */
 }
 
 static void drop_namespaces(struct perf_event_attr *a)

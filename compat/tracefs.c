@@ -122,7 +122,7 @@ static bool look_at_mounts(struct search *s, const char *type, const char *below
 	return done;
 }
 
-/* Make a mount that has no place, and ends with its descriptor. -EPERM: we may not. */
+/* Make a mount that is attached to no directory, and ends when its descriptor is closed. -EPERM: we may not. */
 static int mount_detached(const char *type)
 {
 	int rc, fs = (int)syscall(SYS_fsopen, type, FSOPEN_CLOSE_ON_EXEC);
@@ -220,7 +220,7 @@ static bool look_in_child(struct search *s)
 
 /*
  * Try first what leaves no trace: on a kernel with tracefs, the first access to debugfs' directory for tracing mounts
- * tracefs there for all processes. Only the /sys of this host can be mounted here.
+ * tracefs there for all processes. If @s->host is a copy, make no mount: it would show the tracepoints of this host.
  */
 static bool look_everywhere(struct search *s)
 {

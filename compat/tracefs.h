@@ -17,7 +17,7 @@ struct tracefs_event {
 /**
  * tracefs_read() - read events/sched/sched_switch/id and .../format.
  *
- * Reads them where tracefs is mounted. Otherwise tries in this order: a tracefs mount without a place (fsopen(2), 5.2);
+ * Reads them where tracefs is mounted. Otherwise tries in this order: a tracefs mount on no directory (fsopen(2), 5.2);
  * a mounted debugfs; and a mount in the mount namespace of a child process, which sends no signal when it ends. Its own
  * mounts leave no trace. If @host is a copy of /proc and /sys, it makes no mount, and reads only the copy and the
  * mounts that the copy lists.

@@ -120,14 +120,14 @@ static uint64_t find_dead(const char *s)
 		bit = parse_bit(&s);
 		if (!bit || !take_word(&s, ",") || !take_word(&s, "\""))
 			continue;
-		/* until 4.13, "x" is EXIT_DEAD and TASK_DEAD */
+		/* until 4.13, "x" is TASK_DEAD */
 		if (*s && strchr("XZx", *s) && s[1] == '"')
 			dead |= bit;
 	}
 	return dead;
 }
 
-/* Find "REC->prev_state & 1024 ? "+" : """, where 1024 is an expression. It also occurs before, without the rest. */
+/* Find "REC->prev_state & 1024 ? "+" : """, where 1024 is an expression. The name occurs earlier, without the rest. */
 static uint64_t find_preempted(const char *s)
 {
 	static const char state[] = "REC->prev_state";
@@ -258,7 +258,7 @@ bool sched_switch_is_usual(const struct sched_switch *s)
 	return s->prev_comm.at == 8 && s->prev_pid.at == 24 && s->prev_state.at == 32 && s->next_pid.at == 56;
 }
 
-/* Only kernels 4.* may shift it. If our sleeps do not show whether they do, believe the format. */
+/* Only kernels 4.* may shift prev_state. If our sleeps do not show whether this one does, believe the format. */
 static void look_at_shift(const struct host *host, struct sched_switch *s)
 {
 	char release[8];

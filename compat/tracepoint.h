@@ -3,9 +3,9 @@
  * The tracepoint sched:sched_switch: its number for perf_event_open(2), and the offsets of its fields.
  *
  * Only tracefs has both, or before 4.1 the directory "tracing" of debugfs. Tracefs may be mounted on
- * /sys/kernel/tracing, elsewhere, or nowhere. If it is mounted nowhere, we mount it so that no other process sees it,
- * as a file descriptor without a place (fsopen(2), 5.2). Without that, we look in a mounted debugfs, and at last mount
- * it in the mount namespace of a child process.
+ * /sys/kernel/tracing, elsewhere, or nowhere. If it is mounted nowhere, we mount it so that no other process sees it:
+ * on no directory, with a file descriptor (fsopen(2), 5.2). If that fails, we look in a mounted debugfs, and at last
+ * mount it in the mount namespace of a child process.
  */
 #ifndef COMPAT_TRACEPOINT_H
 #define COMPAT_TRACEPOINT_H
@@ -38,7 +38,7 @@ struct sched_switch {
 };
 
 /**
- * sched_switch_find() - read the tracepoint from tracefs, and leave no trace.
+ * sched_switch_find() - read the tracepoint from tracefs. Leaves none of its own mounts behind.
  * @host: its sys directory is the /sys to use
  * Return: 0; -errno, described: -ENOENT: this kernel has none (no CONFIG_EVENT_TRACING), -EACCES or -EPERM: we may
  * neither read it nor mount a file system; -EBADMSG: an unknown format.

@@ -79,7 +79,7 @@ static bool is_of_process(const struct record *r)
 	return r->mode == PERF_RECORD_MISC_USER || r->mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 }
 
-/* True if an event of the recording has requested build ids. perf record then also writes those of earlier mappings. */
+/* True if an event of the recording has requested build ids. Then perf record adds them to earlier mappings, too. */
 static bool wants_build_ids(struct source *b)
 {
 	for (; b->nr_asked < perfdata_nr_events(b->pd); b->nr_asked++)

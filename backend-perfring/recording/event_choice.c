@@ -18,7 +18,7 @@ static bool is_sampling(const struct perf_event_attr *attr)
 	return !dummy && attr->sample_period;
 }
 
-/* "cycles" also matches "cycles:P", and other names of the same event. */
+/* Unless @exactly, "cycles" also matches "cycles:P" and other names of the same event. */
 static bool is_called(const struct perfdata_event *e, const char *name, bool exactly)
 {
 	const struct event_type *type = event_find(name);
@@ -89,7 +89,7 @@ static int count_to(struct event_choice *c, size_t event)
 	return 0;
 }
 
-/* The record will be returned, and counted, again. */
+/* Keep a record that was read to choose the event: choice_next() returns it later. */
 static int keep_ahead(struct event_choice *c, const struct perf_event_header *record)
 {
 	unsigned char *ahead = grow(c->ahead, &c->ahead_cap, c->ahead_nr, record->size, 1);
@@ -121,7 +121,7 @@ int choice_open(struct event_choice *c, struct perfdata *pd, const struct input 
 	int rc;
 
 	c->event = SIZE_MAX;
-	/* A stream describes its events before the first record. */
+	/* Read at least one record: a stream describes its events before the first one. */
 	do {
 		rc = perfdata_next(pd, &record, err);
 		if (rc > 0 && look_at(c, pd, record))

@@ -24,7 +24,7 @@ struct part {
 	struct inflater inflater;
 	bool inflating, ended;
 	const struct perf_event_header *head;            /* with several parts: the next record; NULL: read it */
-	uint64_t time;                                   /* of the next record, or of the one before */
+	uint64_t time;                                   /* the largest time of its records up to @head */
 	char name[16];                                   /* of the file in the directory */
 	uint64_t aligned[RECORD_MAX / sizeof(uint64_t)]; /* a copy of a record that is not aligned in the window */
 };
@@ -35,7 +35,7 @@ struct perfdata {
 	struct part **parts;
 	size_t nr_parts;
 	struct part *part;        /* the current one */
-	unsigned int since_round; /* records of all parts */
+	unsigned int since_round; /* with several parts: records since we last returned PERFDATA_FINISHED_ROUND */
 };
 
 /* The result of a step of the reader; or -errno. */
@@ -188,7 +188,7 @@ static int take_event_update(struct perfdata *pd, const unsigned char *payload, 
 	return header_name_event(&pd->file.header, event, payload + sizeof(words), size - sizeof(words));
 }
 
-/* number, then the contents that a file has in that section */
+/* number of the feature, then the contents that a file has in the feature's section */
 static int take_feature(struct perfdata *pd, const unsigned char *payload, size_t size)
 {
 	uint64_t feature;
@@ -204,7 +204,7 @@ static int take_feature(struct perfdata *pd, const unsigned char *payload, size_
 	return 0;
 }
 
-/* Data follow this record that its size does not include; their size is in its first @width bytes. */
+/* Skip the data behind this record, which its size does not include. @payload begins with their size: @width bytes. */
 static int skip_data(struct perfdata *pd, const unsigned char *payload, size_t size, size_t width)
 {
 	uint64_t len = 0;
@@ -414,7 +414,7 @@ static int part_next(struct perfdata *pd, const struct perf_event_header **recor
 	return 0;
 }
 
-/* Each file of a directory is in time order by itself; the rounds of one file mean nothing for the others. */
+/* Each file of a directory is in time order by itself. Leave out its round marks: they mean nothing for other files. */
 static int fill_head(struct perfdata *pd, struct part *p, struct err *err)
 {
 	const struct perf_event_header *record;

@@ -104,7 +104,7 @@ static int read_feature(struct perfdata_file *f, unsigned int feature, struct fi
 	return rc ? file_fail(f, rc, err) : 0;
 }
 
-/* The table of their sections is behind the data, with an entry for each bit that is set. */
+/* A table of the features' sections is behind the data, with an entry for each bit that is set in the header. */
 static int read_features(struct perfdata_file *f, struct err *err)
 {
 	uint64_t offset = f->head.data.offset + f->head.data.size;
@@ -185,7 +185,7 @@ static int open_file(struct perfdata_file *f, uint64_t size, struct err *err)
 		rc = read_attrs(f, err);
 	if (rc)
 		return rc;
-	/* perf record writes the size at its end, and the features only then. */
+	/* perf record writes the size of the data and the features when it ends. */
 	f->unfinished = !data->size;
 	f->late_features = data->size && !f->source.seekable;
 	if (data->size && f->source.seekable)

@@ -22,7 +22,7 @@ struct file_header {
 
 /** struct perfdata_file - a recording and the contents of its header. */
 struct perfdata_file {
-	char *name; /* for errors, in quotes */
+	char *name; /* for errors: the path in quotes, or: standard input */
 	struct source source;
 	struct perfdata_header header;
 	struct file_header head; /* zeros: a stream, whose header is in its records */

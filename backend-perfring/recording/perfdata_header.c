@@ -245,7 +245,7 @@ int header_name_event(struct perfdata_header *h, size_t i, const void *name, siz
 	return 0;
 }
 
-/* Find the event of the @i-th description: by its ids, else the @i-th event if it is like it. */
+/* Find the event of the @i-th description: by its first id, else the @i-th event if it has the same type and config. */
 static size_t described(const struct perfdata_header *h, size_t i, const void *attr, const void *ids, uint32_t nr_ids)
 {
 	struct perf_event_attr a = { 0 };
@@ -286,7 +286,7 @@ static int read_event_desc(struct perfdata_header *h, struct cursor c)
 
 /* ---- build ids */
 
-/* Copy the 20 bytes and the size; false: there is none. */
+/* Copy the id and its size, 20 if the record has none; false: the size is impossible. */
 static bool copy_build_id(struct build_id *b, const struct perf_event_header *head, const unsigned char *record)
 {
 	b->size = head->misc & BUILD_ID_HAS_SIZE ? record[BUILD_ID_SIZE_AT] : BUILD_ID_BYTES;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CPUS      65536         /* as in core/host/host.h; records of higher numbers count for CPU 0 */
+#define MAX_CPUS      65536         /* as in core/host/host.h; other CPU numbers, or none, count as CPU 0 */
 #define ROUND_BYTES   (256UL << 20) /* a round ends here, to limit memory; only hostile files have longer ones */
 #define DRAIN_RECORDS 65536
 

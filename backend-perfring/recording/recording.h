@@ -32,8 +32,8 @@ int recording_admit(struct source *b, const struct perf_event_header *record, st
 
 /**
  * recording_boot() - tell whether it was recorded since this host was booted. A recording does not name the boot. It
- * counts as of this boot if it is of this host and kernel, was written since the host was booted, and has no times
- * after now.
+ * counts as of this boot if it is of this host and kernel, was written since the host was booted (not checked for a
+ * pipe), and has no times more than a minute after now.
  */
 enum recorded_boot recording_boot(const struct source *b);
 

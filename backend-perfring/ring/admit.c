@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring/rings.h"
 
-/* True if it was taken before names were read. If the events have another clock (before 4.1), we may not notice. */
+/* True if @r is from before the names of existing threads were read. If the events have another clock (before 4.1), we
+ * may not notice. */
 static bool too_early(const struct source *b, const struct record *r)
 {
 	return !rings_in_kernel(b) &&
@@ -9,7 +10,7 @@ static bool too_early(const struct source *b, const struct record *r)
 }
 
 /*
- * True if it was taken after the end of the run. The events are disabled one after the other, so changes on a CPU whose
+ * True if @r is from after the end of the run. The events are disabled one after the other, so changes on a CPU whose
  * event is disabled already are not recorded, and samples of other CPUs would miss them.
  */
 static bool too_late_for_run(const struct source *b, const struct record *r)
@@ -25,7 +26,7 @@ static bool is_outside_run(const struct source *b, const struct record *r)
 
 /*
  * The set of a record to which no BPF program has assigned one. A record that is read while an interval ends may be of
- * the next one; with another clock, we do not know.
+ * the next one; if the events have another clock, we cannot tell.
  */
 static unsigned int set_of(const struct source *b, uint64_t time)
 {

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 
 #define LEAST        4  /* with fewer blocks we cannot run */
-#define WARM_AT_ONCE 4  /* blocks that are used at the start */
+#define WARM_AT_ONCE 4  /* blocks that get memory at the start */
 #define WARM_MAX     32 /* free blocks that keep their memory, because new memory has to be faulted in again */
-#define FOR_READER   2
+#define FOR_READER   2  /* see blocks_get() */
 
 struct blocks {
 	unsigned char *base;
@@ -38,7 +38,7 @@ static unsigned char *reserve(size_t *nr)
 	return NULL;
 }
 
-/* The first blocks in memory are at the end of the array: these are taken first. */
+/* The blocks with the lowest addresses are at the end of the array: these are taken first. */
 static void make_free(struct blocks *b)
 {
 	size_t i;

@@ -2,11 +2,11 @@
 #include "backend-perfring/ring/rings.h"
 #include "core/base/saturate.h"
 
-/* Wake the reader if so much waits: it should apply records bit by bit. */
+/* Wake the reader if this much waits: it should apply records bit by bit. */
 #define MUCH_BYTES      (1UL << 20)
-#define MUCH_SIDE_BYTES (32UL << 10) /* files are opened while that is possible */
+#define MUCH_SIDE_BYTES (32UL << 10) /* less, because the reader should open mapped files before processes exit */
 
-#define KEPT_SIDE_SHARE 4 /* tasks and mappings get one part in so many of the memory for waiting records */
+#define KEPT_SIDE_SHARE 4 /* records about tasks and mappings get a quarter of the memory for waiting records */
 
 static size_t kept_in_all(const struct source *b, bool side)
 {
@@ -19,8 +19,8 @@ static size_t kept_in_all(const struct source *b, bool side)
 
 /*
  * The kernel wakes us whenever wakeup_watermark bytes have been written, even if most of them have been read. If the
- * samples can wait in the ring until it wakes us again, and fill at most half of it then, leave them to the reader,
- * because copying them is more work. Names cannot wait: the reader should see them.
+ * ring will be at most half full when the kernel wakes us again, leave its samples to the reader, because copying them
+ * is more work. Records about tasks and mappings cannot wait: the reader should see them.
  */
 static bool wants_to_be_empty(const struct source *b, struct ring *r, bool side)
 {
@@ -50,7 +50,7 @@ static size_t fetch_all(const struct source *b, bool side, size_t most)
 	return waits;
 }
 
-/* Names have a part of the memory that samples cannot use. */
+/* Records about tasks and mappings have a part of the memory that samples cannot use. */
 int rings_fetch(struct source *b, struct err *err)
 {
 	size_t of_side = b->env->events->kept_bytes_max / KEPT_SIDE_SHARE;

@@ -95,7 +95,7 @@ void lost_told(struct source *b, uint32_t i, bool side, uint64_t records)
 		miss_names(b);
 }
 
-/* Return the number of records lost since @before, and set @before to @now. */
+/* Return the number of records lost since @before, and set @before to @now unless @now is smaller. */
 static uint64_t since(uint64_t now, uint64_t *before)
 {
 	uint64_t lost = sub_or_0(now, *before);

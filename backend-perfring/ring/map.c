@@ -28,7 +28,7 @@ static int join(struct cpu_rings *s, const struct event_place *e, const struct j
 	return ioctl(joined->fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd) ? -errno : 0;
 }
 
-/* Let all events write to one ring. If threads are followed, there may be thousands. */
+/* Let all events of the place write to one ring. If threads are followed, there may be thousands. */
 static int join_all(struct cpu_rings *s, const struct event_place *e, struct err *err)
 {
 	size_t i;
@@ -108,7 +108,7 @@ static void unmap(struct cpu_rings *s)
 /*
  * Only the kernel knows how much memory may be locked, and other programs of the same user lock some of it, so try. All
  * rings should have the same size: unmap those that are mapped already, which frees their memory, and map them again.
- * Once the run has begun they hold records, and stay.
+ * Once the run has begun, the rings of other places hold records, and stay mapped.
  * Return: false: there is no smaller ring.
  */
 static bool shrink_rings(struct source *b, size_t *first, size_t last, int code)

@@ -26,7 +26,7 @@ static struct blocks *make_blocks(const struct events *ev)
 	return blocks_new((ev->kept_bytes_max + ev->rings_wanted.samples) / BLOCK_ROOM + 2 * lists);
 }
 
-/* Most samples may be of processes that are not wanted: their mappings would be read for nothing. */
+/* With these filters, most samples may be of unwanted processes, whose mappings would be read for nothing. */
 static bool has_more_filters(const struct filter *f)
 {
 	return f->comm || filter_by_mntns(f) || filter_by_cgroup(f);
@@ -65,7 +65,7 @@ static int perfring_attach(struct source *b, size_t i, struct err *err)
 		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");
 	if (b->started && events_attr(b->env->events)->use_clockid)
 		b->queue.applier.rings[i].since = now_ns();
-	/* The events of threads continue to count while a CPU is offline. */
+	/* Begin with the current counts: the events of threads continue to count losses while a CPU is offline. */
 	b->rings[i].lost = lost_now(b, i);
 	b->rings[i].lost_side = lost_side_now(b, i);
 	return rc;
@@ -86,8 +86,8 @@ static int perfring_detach(struct source *b, size_t i, struct err *err)
 }
 
 /*
- * Read the mount namespace of the command. Changes have records later: the kernel writes one when a process is made, or
- * enters another namespace. The command waits for us, so this is before its first sample.
+ * Read the mount namespace of the command. Later changes have records: the kernel writes one when a process is made, or
+ * enters another namespace. The command waits until we have started, so this is before its first sample.
  */
 static int learn_command(const struct source_env *env)
 {
@@ -101,9 +101,9 @@ static int learn_command(const struct source_env *env)
 
 /*
  * Read the names of the existing threads: after the events were enabled, so that no renaming is missed, and before the
- * first sample counts here, so that no sample gets a later name. A BPF program counts meanwhile. Its samples have names
- * in its notes. The names are still needed: at an exec, counts from before belong to the name that the thread had until
- * then. Without /proc, threads have their numbers.
+ * first sample counts here, so that no sample gets a later name. If there is a BPF program, it counts meanwhile, and
+ * its notes have the names. The names are still needed: at an exec, counts from before belong to the name that the
+ * thread had until then. If /proc cannot be read, the name of a thread is its number.
  */
 static int perfring_start(struct source *b, struct err *err)
 {
@@ -153,15 +153,15 @@ static int perfring_drain(struct source *b, struct err *err)
 	pid_t pid;
 	int rc;
 
-	/* First of all: these processes may exit soon. Records about new processes take two rounds until they are
-	 * applied. */
+	/* Do this first, because these processes may exit soon. Hurry, because records about new processes take two
+	 * rounds until they are applied. */
 	while ((pid = unseen_next(b->unseen))) {
 		rings_learn(b, pid);
 		b->env->events->hurry = true;
 	}
 	rc = rings_read(b, err);
 
-	/* Execs before this have no record. */
+	/* Execs before side_band_tell_of_all() may have no record: read all names again. */
 	if (b->env->events->side_of_all && !b->told_of_all) {
 		b->told_of_all = b->refresh = true;
 		b->refreshed_at = 0;

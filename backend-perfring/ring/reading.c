@@ -43,7 +43,7 @@ size_t rings_pack(void *ctx, const struct perf_event_header *record, size_t size
 	return pack_record(&b->env->events->attrs[kind], roots_of(b), record, size, to);
 }
 
-/* The records of one ring are nearly in the order of their times. */
+/* Update cpu_rings.latest by the largest time: the records of one ring are only nearly in the order of their times. */
 static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
 {
 	const struct reading *rd = ctx;
@@ -92,7 +92,7 @@ static int note_full(void *ctx, uint64_t copied_ns)
 	struct lost lost = lost_now(b, rd->ring);
 	uint64_t before = s->lost_when_full;
 
-	/* If it has been full again since, some may have been lost then: count them the next time. */
+	/* If the ring has been full again since, records may have been lost then: count them the next time. */
 	if (!ring_full_again(&s->samples))
 		s->lost_when_full = lost_sum(&lost);
 	if (events_attr(b->env->events)->read_format & PERF_FORMAT_LOST && lost_sum(&lost) == before)
@@ -103,7 +103,7 @@ static int note_full(void *ctx, uint64_t copied_ns)
 	return events_attr(b->env->events)->use_clockid ? rings_mark_gap(b, rd->ring, copied_ns, GAP_ENDS) : 0;
 }
 
-/* Records next to a damaged one are dropped. Go on with later ones, so that this round is complete. */
+/* A damaged record and those behind it are dropped. Go on with later ones, so that this round is complete. */
 static int read_ring(struct reading *rd, struct ring *r)
 {
 	struct source *b = rd->b;

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 /*
- * A thread holds the lock of a ring while it moves this many bytes, some 100 us. While a real-time thread waits for the
- * lock, the reader has its priority, and no timer limits that. And the timer that limits the real-time thread may make
- * it pause while it has the lock. If the owner checks whether the ring was full, everything is moved at once: lost
- * records come behind the last one.
+ * A thread holds the lock of a ring while it moves this many bytes, some 100 us. While the real-time thread waits for
+ * the lock, the reader has its priority, but not the timer that limits it (core/host/priority.h). And this timer may
+ * make the real-time thread sleep while it has the lock. If ring.record is set, everything is moved at once, so that
+ * lost records can only be behind the last one that was moved.
  */
 #define MOVED_AT_ONCE (256UL << 10)
 
@@ -371,7 +371,7 @@ static int read_kept(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 	return rc;
 }
 
-/* More records may be in the ring, or another thread may have moved them to memory since. */
+/* Repeat: more records may be in the ring, or another thread may have moved some to memory meanwhile. */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
 	size_t times = moves_at_most(r);

@@ -49,7 +49,7 @@ struct ring {
 	size_t bytes; /* of data, a power of two */
 	size_t page_size;
 	size_t record;      /* the largest expected record; 0: do not check whether the ring was full */
-	ring_pack_fn *pack; /* set before the first reading; NULL: keep records as they are */
+	ring_pack_fn *pack; /* set before any record is moved; NULL: keep records as they are */
 	void *pack_ctx;
 	struct blocks *blocks; /* not owned */
 	pthread_mutex_t lock;

@@ -36,11 +36,11 @@ struct source {
 	struct queue queue;
 	bool started;
 	size_t kept_most;      /* the most bytes that waited in memory at the end of a rings_fetch() */
-	bool told_of_all;      /* see side_band_tell_of_all() */
+	bool told_of_all;      /* the reader has noticed side_band_tell_of_all() */
 	bool refresh;          /* read the names of all threads again, at most once a second */
 	uint64_t refreshed_at; /* when that was done last; 0: do it at once */
 	bool starting;         /* samples do not count yet */
-	struct unseen *unseen; /* NULL: a BPF program counts, or mappings are not wanted at the first sample */
+	struct unseen *unseen; /* NULL: a BPF program counts, or processes need no reading at their first sample */
 };
 
 /* True if a BPF program counts: the rings have only what it passes on, and records about tasks and mappings. */

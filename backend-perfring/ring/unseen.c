@@ -9,8 +9,8 @@
 
 struct unseen {
 	const struct filter *filter;
-	struct pid_bits existed; /* before the run, and their mappings have not been read since; used by both threads */
-	struct pid_bits seen;    /* used by the thread that looks */
+	struct pid_bits existed; /* at unseen_begin(), and their mappings were not read since; used by the reader */
+	struct pid_bits seen;    /* found by rings_look(); used by the ring thread */
 	/* Between the two threads: @nr_put of them were found, and the reader has taken @nr_taken. */
 	pid_t found[FOUND_MAX];
 	uint32_t nr_put, nr_taken;
@@ -70,8 +70,8 @@ static bool is_wanted(const struct filter *f, pid_t pid)
 	return !f->nr || f->by_tid || ids_has(f->ids, f->nr, pid);
 }
 
-/* The first half of @word is the process id, as in PERF_SAMPLE_TID. Without room, the reader finds the process itself.
- */
+/* The lower half of @word is the process id, as in PERF_SAMPLE_TID. If @found is full, the reader finds the process
+ * itself when it comes to the sample. */
 static void look_at(void *ctx, const struct perf_event_header *record, uint64_t word)
 {
 	struct unseen *u = ctx;

@@ -115,7 +115,7 @@ static inline bool arch_is_indirect_call(const uint8_t *code, size_t len)
 	if (code[0] != 0xff || (code[1] >> 3 & 7) != 2)
 		return false;
 	if (mod != 3 && rm == 4) {
-		/* A SIB byte. It is not decoded: it may have a register as base, or 4 bytes instead. */
+		/* A SIB byte. It is not decoded: its base may be a register, or a displacement of 4 bytes instead. */
 		size += 1 + (!mod && len == 7 ? 4 : 0);
 	}
 	if (mod == 1)
@@ -157,8 +157,8 @@ static inline bool arch_call_decode(const uint8_t *code, uint64_t addr, uint64_t
 
 /*
  * True if the @len bytes at @code, at address @addr, are [endbr64] [mov number, %r11d] [bnd] jmp *slot(%rip). If not,
- * it is the first entry of .plt, or one whose second half is in .plt.sec. @size: out,
- * in any case: how far the next entry can be; 8, which divides all sizes, if the size is not known.
+ * it is the first entry of .plt, or one whose second half is in .plt.sec. @size: out, in any case: the distance to the
+ * next entry, or, if this is not known, 8, which divides all sizes.
  */
 static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64_t addr, uint32_t *size, uint64_t *slot)
 {
@@ -195,8 +195,8 @@ static inline bool arch_is_move(const uint8_t *code, const uint8_t *op)
 }
 
 /*
- * True if this instruction may change rsp by an unknown number: arithmetic with an immediate (the caller knows sub),
- * lea or mov to rsp, or sub of a register.
+ * True if this instruction may change rsp by an unknown number: arithmetic with an immediate (the caller handles sub
+ * itself), lea or mov to rsp, or sub of a register.
  */
 static inline bool arch_moves_sp(const uint8_t *code)
 {
@@ -268,9 +268,9 @@ static inline int arch_prologue_decode(const uint8_t *code, size_t len, uint64_t
  * function of a callchain; @interrupted: it is the only function, and was interrupted.
  *
  * - system_call_fastpath, sysret_careful, auditsys, sysret_audit, before 4.1: a system call that is not traced. The rsp
- *   of the user is in a variable of the CPU. rbx, rbp and r12 to r15 are not saved, and struct pt_regs is not complete:
+ *   of the user is in a per-CPU variable. rbx, rbp and r12 to r15 are not saved, and struct pt_regs is not complete:
  *   the return address of the next call of the entry code is where rbx or rbp would be. RHEL 7 (3.10.0-1160) saves
- * these six, but not rsp.
+ *   these six, but not rsp.
  * - retint_careful, before 4.1: user code is preempted. The call takes the place of rbx and rbp in the same way; rsp is
  *   right.
  * - entry_SYSCALL_64_fastpath, until the fast path was removed (4.15, 4.14.18, 4.9.81): rsp is saved, the six are not.
@@ -304,9 +304,9 @@ static inline int arch_fstat(int fd, void *st)
 }
 
 /*
- * For such an addition, BPF's JIT (arch/x86/net/bpf_jit_comp.c) and its interpreter both use an instruction with the
- * prefix LOCK, which orders all loads and stores (Intel SDM, volume 3: "Loads and Stores Are Not Reordered with Locked
- * Instructions").
+ * For an atomic addition whose result is unused, BPF's JIT (arch/x86/net/bpf_jit_comp.c) and its interpreter both use
+ * an instruction with the prefix LOCK, which orders all loads and stores (Intel SDM, volume 3: "Loads and Stores Are
+ * Not Reordered with Locked Instructions").
  */
 #define ARCH_ADD_IS_BARRIER true
 

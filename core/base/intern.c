@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The argument for comparing an entry. */
+/* The argument @table of has_key(). */
 struct table_of_kind {
 	const struct intern_table *t;
 	const struct intern_kind *kind;

@@ -147,7 +147,7 @@ static void count_stacks(const struct account *a, const struct report_quality *q
 				   all.times);
 }
 
-/* The samples that were due, if all tasks were sampled: those not taken show idle CPUs. 0: not known, or none lacks. */
+/* The samples that were due, if all tasks were sampled: those not taken show idle CPUs. 0: unknown, or none missing. */
 static uint64_t due_of_all(const struct session *s, const struct account *a)
 {
 	const struct request *r = &s->request;

@@ -19,7 +19,7 @@ struct about_texts {
 
 /**
  * about_run() - the facts that are known when the first report of @s, a session with the options @o, begins. Return: 0;
- * -ENOMEM, described. Both outs are valid then, too.
+ * -ENOMEM, described. @texts and @out are valid then, too.
  */
 int about_run(const struct options *o, const struct session *s, struct about_texts *texts, struct report_about *out,
 	      struct err *err);

@@ -39,7 +39,8 @@ void account_compared(struct account *a, const struct compared_intervals *c)
 
 /*
  * Intervals that the reader did not see: those that it gave up because records were lost; and if records were lost in
- * this report, those whose beginning or end it did not see. The program has counted all of them.
+ * this report, or the event of a CPU was opened again, those whose beginning or end it did not see. The program has
+ * counted all of them.
  */
 static uint64_t unseen(const struct stats *b)
 {
@@ -54,7 +55,7 @@ struct intervals_lost account_lost(const struct account *total, const struct acc
 {
 	uint64_t unsampled = total->stats.switches_unsampled + a->stats.switches_unsampled;
 
-	/* The program may report an interval that the reader gave up in a later report. */
+	/* The reader may give up an interval in one report, and the program count it in a later one: use the sums. */
 	return (struct intervals_lost){
 		.unseen = sub_or_0(total->unseen + unseen(&a->stats), total->missed),
 		.unsampled = sub_or_0(unsampled, total->unsampled),
@@ -86,7 +87,7 @@ void account_add(struct account *to, const struct account *more)
 		to->apart_ns = more->apart_ns;
 }
 
-/* The kernel's exact count, since 6.0. */
+/* Known losses: by the kernel's count, which is exact since 6.0, and samples that were damaged or came too late. */
 static uint64_t told_lost(const struct stats *b)
 {
 	return b->lost_here + b->lost_notes + b->bad_samples + b->late_samples;
@@ -233,7 +234,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		fprintf(out, "intervals_unaccounted: %" PRId64 "\n", a->unaccounted.intervals);
 }
 
-/* A rate at which the samples would fit: a little below the share that was kept at this run's rate. */
+/* A rate at which the samples would fit: three quarters of the rate at which this run kept samples. */
 static uint64_t fitting_rate(uint64_t freq_hz, const struct stats *b)
 {
 	uint64_t hz = (uint64_t)((double)freq_hz * (double)(b->taken - b->lost) / (double)b->taken * 0.75);
@@ -258,7 +259,7 @@ static void print_less(FILE *out, const struct session *s, const struct stats *b
 		fprintf(out, "lower the rate (-F), ");
 }
 
-/* Print this only if that limit was the cause. */
+/* Print the advice to raise kernel.perf_event_mlock_kb, only if that limit was the cause. */
 static void print_raise_locked(FILE *out, const struct session *s, size_t ring)
 {
 	long long kb;
@@ -283,7 +284,7 @@ static void print_remedy(FILE *out, const struct session *s, const struct accoun
 	fprintf(out, "or give the profiler more CPU time.\n");
 }
 
-/* A few samples are not enough to judge a host, however large a share of all they are. */
+/* Do not warn about fewer stacks than this, however large their share of all stacks is. */
 #define FEW_STACKS 10
 
 /* Warn if more than 5 % of the user stacks end at a frame whose caller cannot be found. */
@@ -330,7 +331,7 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 			s->events.dump_needed, events_attr(&s->events)->sample_stack_user);
 }
 
-/* A switch is lost with the ring's records, or on a CPU that was offline. */
+/* The program had no slot for a thread, a ring lost the record of a switch, or it was not seen (on an offline CPU). */
 static void print_lost_intervals(FILE *out, const struct session *s, const struct account *a)
 {
 	const struct stats *b = &a->stats;

@@ -26,7 +26,7 @@ struct account {
 	uint64_t kernel_code_reused;           /* see symbols_kernel_reused() */
 	struct compare_counts compared;
 	uint64_t unseen; /* intervals off the CPU that the reader of the rings may lack, in all added reports */
-	uint64_t rows_compared, rows_different, missed, unsampled, apart_ns; /* from compared_intervals, for --stats */
+	uint64_t rows_compared, rows_different, missed, unsampled, apart_ns; /* see account_compared() */
 };
 
 /** account_take() - take the numbers of the interval that ended. Call it before session_close(). */

@@ -12,7 +12,7 @@
 
 /*
  * Parts below one tenth deserve no advice if there is no advice about the larger ones: a program's part of all flawed
- * values, and a flaw's part of its program's.
+ * values, and a flaw's part of the program's flawed values.
  */
 #define PART_MIN 10
 
@@ -73,7 +73,7 @@ static bool print_no_map(FILE *out, const struct advised *a, const struct progra
 	struct runtime_search search = { p->path, RUNTIME_NONE };
 	enum runtime r;
 
-	/* Without its mappings, code made at run time looks like code of files. */
+	/* If the mappings of the process are not known, code of files looks like code made at run time. */
 	if (!p->path || symbols_have_map(a->symbols, task->key.pid))
 		return false;
 	tasks_each_mapped(a->session->sink.tasks, task->key.pid, task->key.comm, find_runtime, &search);
@@ -98,8 +98,8 @@ static bool (*const print_flaw[])(FILE *out, const struct advised *a, const stru
 };
 
 /*
- * Print advice about the program's most frequent flaw; if nothing can be done about it, about the next one with a
- * tenth.
+ * Print advice about the program's most frequent flaw; if nothing can be done about it, about the next one that a
+ * tenth of its flawed values have.
  */
 static bool print_program(FILE *out, const struct advised *a, const struct program *p)
 {

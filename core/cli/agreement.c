@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Print differences beside those of the rows, with their reasons if these are known. */
+/* Print how many samples differ, besides the diff of the rows, and the reasons if these are known. */
 static void explain(const struct compare *c, const struct account *a, enum report_agreement agreement)
 {
 	const struct compare_counts *n = &a->compared;
@@ -90,7 +90,7 @@ int agreement_of_samples(struct agreement *g, const struct session *s, const str
 	return agreement == REPORTS_DIFFERENT;
 }
 
-/* The rows as printed: each backend has its own frames below the scheduler. NULL: no memory. */
+/* The rows as printed: without the innermost frames in the scheduler, which depend on the backend. NULL: no memory. */
 static struct rows *from_schedule(const struct rows *rows, const struct report_names *names)
 {
 	struct rows *to = rows_new();

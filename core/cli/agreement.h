@@ -19,7 +19,7 @@ struct agreement {
 
 /**
  * agreement_of_samples() - compare the samples of the report that ended, and print differences with their reasons.
- * @out: for a diff, if the reports differ in a way that is not explained; NULL: write none
+ * @out: gets a diff, if the reports differ in a way that is not explained; NULL: write none
  * Return: 1: the reports differ in such a way; 0: they do not; -errno, described.
  */
 int agreement_of_samples(struct agreement *g, const struct session *s, const struct report_names *names,
@@ -28,6 +28,7 @@ int agreement_of_samples(struct agreement *g, const struct session *s, const str
 /**
  * agreement_of_intervals() - compare the intervals of the report that ended, and store the result in @g and @a.
  * @total: the sum of the accounts of the earlier reports
+ * Return: 0; -ENOMEM, described.
  */
 int agreement_of_intervals(struct agreement *g, const struct session *s, const struct report_names *names,
 			   const struct account *total, struct account *a, struct err *err);

@@ -31,16 +31,16 @@ struct options {
 	enum options_action action;
 	enum tool tool;
 
-	pid_t *pids;       /* -p or -L, sorted ascending, no duplicates; owned */
+	pid_t *pids;       /* -p, -L or -t, sorted ascending, no duplicates; owned */
 	pid_t *given_pids; /* the same in the order of the command line, to print; owned */
 	size_t nr_pids;
-	/* Only the thread's name, the idle task, -L, -U and -K; request_of() sets the rest, from the other members. */
+	/* Only the name, the idle task, @by_tid, -U and -K; request_of() sets the rest, from the other members. */
 	struct filter filter;
 	struct groups groups;
 	int cpu; /* -C; -1: all */
 
 	struct sampling sampling; /* without an event, rate and period are not used */
-	struct off_cpu off_cpu;   /* --off-cpu, or offcputime with -m, -M, --open-intervals */
+	struct off_cpu off_cpu;   /* --off-cpu; offcputime: always, with -m, -M, --open-intervals */
 	const char *event_name;   /* the argument of -e; NULL: not given */
 
 	/* Filters for intervals off the CPU. */

@@ -187,7 +187,7 @@ static bool by_name(struct empty *e)
 	return because(e, "no thread is called %s now", quoted(e->o->filter.comm).s);
 }
 
-/* This file exists since 4.15; the root of all cgroups has none. */
+/* cgroup.events exists since 4.4; the root of all cgroups has none. */
 static bool by_cgroup(struct empty *e)
 {
 	char text[128];

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-/* A way to sample whole CPUs, or @tasks. */
+/* A way to sample whole CPUs, or, with @tasks, only tasks. */
 struct listed {
 	const struct way *way;
 	bool tasks;

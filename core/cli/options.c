@@ -178,7 +178,7 @@ static int take_all(struct parse *p, int argc, char **argv)
 		if (rc)
 			return rc;
 	}
-	/* Perhaps an empty $COMMAND: without it, everything would be counted. */
+	/* Perhaps $COMMAND was empty. Without a command, all threads would be counted. */
 	if (optind == argc && optind > seen)
 		return err_set(p->err, -EINVAL, "no command after '--'");
 	p->spelled = "command";

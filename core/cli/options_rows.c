@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define MAX_SECONDS      999999999
-#define STACK_ENTRY_SIZE ((127 * 8 + 40) / 2 + 4 * (32 * 8 + 40)) /* bytes, with heads: backend-bpf/map_sizes.h */
+#define STACK_ENTRY_SIZE ((127 * 8 + 40) / 2 + 4 * (32 * 8 + 40)) /* bytes, with headers: backend-bpf/map_sizes.h */
 #define COMM_MAX         15                                       /* TASK_COMM_LEN - 1 */
 
 int opt_refuse(const struct parse *p, const char *value, const char *fmt, ...)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to the command line: options.c uses a command's table for parsing, -h and --help. A row that both tables have
- * exists once, in options_rows.c. The other rows, the texts and the header are in a file for each command.
+ * Private to the command line: options.c uses a command's table for parsing, -h and --help. A row that the tables of
+ * profile and offcputime share exists once, in options_rows.c. The other rows, the texts and the function for the
+ * header are in a file for each command: options_profile.c, options_offcputime.c.
  */
 #ifndef CORE_CLI_OPTIONS_TABLE_H
 #define CORE_CLI_OPTIONS_TABLE_H
@@ -60,7 +61,7 @@ struct opt {
 #define OPT_ROW(id, ...) const struct opt id = { __VA_ARGS__ }
 #define OPT_AT(field)    offsetof(struct options, field)
 
-#define OPT_ROWS_MAX 64 /* bits of struct parse */
+#define OPT_ROWS_MAX 64 /* bits of parse.seen, one for each row */
 
 #define OPT_BRIEF_EXAMPLES 5
 
@@ -94,7 +95,10 @@ extern const struct opt opt_pid, opt_user_stacks, opt_kernel_stacks, opt_delimit
 /** opt_check_text() - check that @value is not empty. Return: 0; -EINVAL, described. */
 int opt_check_text(struct parse *p, const struct opt *opt, const char *value);
 
-/* Setters for: a bool, options.action, a non-empty text, an existing directory, options.pids; opt.here for the last. */
+/*
+ * Setters for: a bool, options.action, a non-empty text, an existing directory, options.pids. opt_check_tasks() is the
+ * opt.here that goes with opt_set_tasks().
+ */
 int opt_set_flag(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_action(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_text(struct parse *p, const struct opt *opt, const char *value);
@@ -123,14 +127,14 @@ int opt_parse_number(const struct parse *p, const char *value, uint64_t max, con
  */
 int opt_parse_seconds(const struct parse *p, const char *value, uint64_t *ns);
 
-/** opt_check_memory() - check that this host has so much memory. Return: 0; -EINVAL, described. */
+/** opt_check_memory() - check that this host has at least @bytes of memory. Return: 0; -EINVAL, described. */
 int opt_check_memory(const struct parse *p, const char *value, uint64_t bytes);
 
-/** header_all() - print "all threads", of the command if there is one. */
+/** header_all() - print "all threads", or "all threads of 'COMMAND'" if there is a command. */
 void header_all(FILE *out, const struct options *o);
 /** header_stacks() - print " by user + kernel stack", and the CPU. @user_only: see options_header() */
 void header_stacks(FILE *out, const struct options *o, bool user_only);
-/** header_end() - print the duration; without one, how to end the run, but not in a page: it is read after that. */
+/** header_end() - print the duration; without one, how to end the run (not in an HTML page, which is read later). */
 void header_end(FILE *out, const struct options *o);
 
 #endif

@@ -19,13 +19,14 @@
 
 #define BUFFER_BYTES (64 * 1024)
 
-/* glibc uses a size from setvbuf(3) only with a buffer. The buffers of stdout and stderr stay in use to the end. */
+/* glibc ignores the size for setvbuf(3) if there is no buffer. */
 static void give_buffer(FILE *stream, char *buffer)
 {
 	if (buffer)
 		setvbuf(stream, buffer, _IOFBF, BUFFER_BYTES);
 }
 
+/* These buffers are static, because they are in use until the process ends. */
 static void buffer_standard(FILE *standard)
 {
 	static char of_stdout[BUFFER_BYTES], of_stderr[BUFFER_BYTES];
@@ -92,7 +93,7 @@ static int open_temp(struct output *o)
 	if (fd >= 0)
 		return fd;
 	fd = -errno;
-	free(o->temp); /* not ours to remove */
+	free(o->temp); /* this file, if it exists, is not ours: output_discard() must not remove it */
 	o->temp = NULL;
 	return fd;
 }
@@ -117,7 +118,7 @@ static int open_unnamed(struct output *o, const struct stat *old, struct err *er
 	return adopt(o, fd, o->path, err);
 }
 
-/* The descriptor to which @path refers, as the shell's /dev/stdout and /dev/fd/3 do; otherwise -1. */
+/* The descriptor that @path names, like /dev/stdout or /dev/fd/3; -1: it names none. */
 static int named_fd(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -159,7 +160,7 @@ int output_open(struct output *o, const char *path, FILE *standard, struct err *
 	if (named_fd(path) >= 0)
 		return open_in_place(o, path, err);
 	exists = !stat(path, &st);
-	/* Refuse a name now that the report could not get at the end: sampling may take hours. */
+	/* If the report could not get this name at the end, fail at once: sampling may take hours. */
 	if (!exists && (errno != ENOENT || !*path || path[strlen(path) - 1] == '/'))
 		return err_sys(err, -errno, "cannot write '%s'", path);
 	if (!exists && !lstat(path, &link))
@@ -198,7 +199,7 @@ static int link_temp(struct output *o)
 	if (!linkat(AT_FDCWD, self, AT_FDCWD, o->temp, AT_SYMLINK_FOLLOW))
 		return 0;
 	rc = -errno;
-	free(o->temp); /* not ours to remove */
+	free(o->temp); /* this file, if it exists, is not ours: output_discard() must not remove it */
 	o->temp = NULL;
 	return rc;
 }
@@ -226,7 +227,10 @@ static int copy_to_temp(struct output *o)
 	return rc;
 }
 
-/* Another program may have made a file or a directory of this name by now. Then the report keeps its temporary name. */
+/*
+ * rename(2) may fail, for example because another program has made a directory called o->path by now. Then the report
+ * keeps its temporary name.
+ */
 static int rename_temp(struct output *o, struct err *err)
 {
 	int rc = rename(o->temp, o->path) ? -errno : 0;
@@ -269,7 +273,7 @@ int output_commit(struct output *o, struct err *err)
 {
 	int rc = 0;
 
-	errno = 0; /* after a failed earlier write, only ferror() shows it */
+	errno = 0; /* if only an earlier write failed, ferror() shows that, but errno is not of that write */
 	if (fflush(o->stream) || ferror(o->stream))
 		rc = errno ? -errno : -EIO;
 	/* Some file systems report a full disk only here. */

@@ -32,13 +32,16 @@ int programs_find(const struct report_quality *q, const struct tasks *tasks, str
 void programs_release(struct programs *p);
 
 /**
- * programs_worst() - the program with most flawed values, the first of several.
+ * programs_worst() - the program with the highest quality.flawed; of equal ones, the first.
  * @after: only programs that come after this one, from the worst to the best; NULL: all
  * Return: NULL: there is none.
  */
 const struct program *programs_worst(const struct programs *p, const struct program *after);
 
-/** program_task() - the task of @p with most of @flaw; of equal ones, that with the lowest pid, then the first comm. */
+/**
+ * program_task() - the task of @p with the highest quality.by_flaw[@flaw]; of equal ones, that with the lowest pid,
+ * then the first comm.
+ */
 const struct task_quality *program_task(const struct report_quality *q, const struct program *p, enum stack_flaw flaw);
 
 #endif

@@ -54,8 +54,8 @@ static size_t width_here(void)
 }
 
 /*
- * A terminal stopped by Ctrl-S would block us, and the ring buffers with us: do not write to it. Nor from a background
- * job.
+ * Return false in a background job, and while Ctrl-S has stopped the terminal: a write would block this thread, which
+ * also has to process the records of the ring buffers.
  */
 static bool may_write(void)
 {
@@ -92,7 +92,7 @@ void progress_line_begin(struct progress_line *l, const struct options *o, struc
 		session_progress(s, draw, l);
 }
 
-/* Later output would have to wait for the terminal, too. */
+/* No may_write() here: the output that follows would have to wait for a stopped terminal, too. */
 void progress_line_erase(struct progress_line *l)
 {
 	if (l->shown && write(STDERR_FILENO, ERASE, strlen(ERASE)) > 0)

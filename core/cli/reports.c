@@ -59,7 +59,8 @@ static struct report_names names_of(const struct reports *r)
 }
 
 /*
- * The parts of a report: samples by number, intervals by time; if there are both, both by time. Return: how many parts.
+ * Fill in the parts of a report: samples, which are counted, and intervals, whose times are added up. If there are
+ * both, each sample counts as the time of a period. Return: how many parts.
  */
 static size_t parts_of(const struct reports *r, const struct report_names *names, struct report_part parts[2])
 {
@@ -85,19 +86,22 @@ static size_t parts_of(const struct reports *r, const struct report_names *names
 	return nr;
 }
 
-/* A recording without callchains has only the interrupted function, as its user wanted. */
+/*
+ * True if user stacks were walked by frame pointers. A recording without callchains has only the interrupted functions:
+ * its user wanted no stacks.
+ */
 static bool walks_by_fp(const struct session *s)
 {
 	return !s->request.unwinds && (session_is_live(s) || s->recording.user_callchains);
 }
 
-/* Quality is needed for advice, which is given once, and for forms that print it. */
+/* The quality of stacks is needed for advice, which is given once, and for the forms of reports that print it. */
 static bool wants_quality(const struct reports *r)
 {
 	return !r->session->request.filter.no_user && (!r->advised || r->options->report.form->counts);
 }
 
-/* Percentages of stacks are known only for a single recording. */
+/* A sum has the percentages of stacks of its first file or interval: see report_counts_add(). */
 static void add_counts(struct reports *r, const struct report_counts *counts)
 {
 	if (r->before)
@@ -108,14 +112,15 @@ static void add_counts(struct reports *r, const struct report_counts *counts)
 		r->counts = *counts;
 }
 
-/* Handle the result of writing the report. */
+/* Describe a failure of writing the report. -ENOMEM is not one: return it as it is. */
 static int written(const struct reports *r, int rc, struct err *err)
 {
 	return rc && rc != -ENOMEM ? output_error(r->out, rc, err) : rc;
 }
 
 /*
- * A comparison with an empty report would find that everything changed, and one of an empty report that nothing grew.
+ * Refuse an empty baseline: everything would seem to have grown. check_compared() also refuses an empty report: nothing
+ * would seem to have grown.
  */
 static int check_before(const struct reports *r, struct err *err)
 {
@@ -177,8 +182,8 @@ static bool same_event(const char *a, const char *b)
 }
 
 /*
- * Samples of different events cannot be added or compared. With different rates they can, but their samples stand for
- * different times.
+ * Samples of different events cannot be added or compared. Samples of one event at different rates can, with a warning:
+ * they stand for different times.
  */
 static int agree_on_event(struct reports *r, const struct session *s, struct err *err)
 {
@@ -206,7 +211,7 @@ static int agree_on_event(struct reports *r, const struct session *s, struct err
 	return 0;
 }
 
-/* If there are several files, rows have the name of theirs. */
+/* If there are several files, each row has the name of its file. */
 static const char *input_named(const struct reports *r)
 {
 	return r->options->nr_inputs > 1 && !r->before ? r->input : NULL;
@@ -264,7 +269,7 @@ static int write_report(struct reports *r, struct account *a, bool last, struct 
 	int rc;
 
 	symbols_renew(r->symbols);
-	/* An interval off the CPU may have begun in an earlier report. */
+	/* An interval off the CPU may have begun during an earlier report. */
 	tasks_report(s->sink.tasks, s->request.off_cpu.wanted ? 0 : s->sink.started_ns);
 	if (!r->before && !r->body)
 		report_interval(&r->report, r->options->interval_ns ? r->intervals + 1 : 0,
@@ -310,7 +315,7 @@ static void account_names(const struct reports *r, struct account *a, struct acc
 	total->files_hung += a->files_hung;
 }
 
-/* If user stacks are unwound here, registers that may be stale are not used. */
+/* If this program unwinds user stacks itself, no stack is unsure: it uses no registers that may be stale. */
 static void account_unsure(const struct reports *r, struct account *a)
 {
 	const struct report_names names = names_of(r);
@@ -435,7 +440,7 @@ static int print_read(struct reports *r, const struct infile *in, const struct r
 	return rc;
 }
 
-/* Names in a report are final. */
+/* Warn about options for names and stacks, which a report that is read has already. */
 static void warn_of_names(struct reports *r, const struct infile *in)
 {
 	const struct options *o = r->options;

@@ -26,7 +26,7 @@
  * @body:    the current report, if it has rows already
  * @counts:  of the @nr_counts files, or intervals, that were added to @body
  * @unit, @event, @freq_hz: of the first data counted or read; "": no event is known
- * @grown:   with --fail-above: number of functions that grew by more than that
+ * @grown:   with --fail-above: number of functions that grew by more than its value
  * @wait:    begins at the end of the sampling; not for --input
  */
 struct reports {

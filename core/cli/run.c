@@ -122,7 +122,7 @@ static int open_and_sample(struct reports *reports, struct err *err)
 	return rc ? rc : sample(reports, err);
 }
 
-/* Open the files that the caller names before the first use of lent capabilities: privileges.h. */
+/* Files that the caller names must be opened before lent capabilities are first used: see privileges.h. */
 static int run_session(struct reports *reports, const struct options *o, struct session *s, struct err *err)
 {
 	const struct symbols_cfg names = {
@@ -164,7 +164,8 @@ static int run_recording(struct reports *reports, const struct options *o, struc
 
 /*
  * Opened files must not get the numbers 0, 1 or 2: a warning would go to the report, or the report to an event. Open
- * for reading, so that writing a report to a closed stdout still fails. They are closed again in a command.
+ * for reading, so that writing a report to a closed stdout still fails. In a command, these descriptors are closed
+ * again.
  */
 static void fill_standard_fds(void)
 {
@@ -255,8 +256,9 @@ static int check_by_child(struct reports *reports, struct infile *in, struct err
 }
 
 /*
- * Before a long run, check the baseline, a report, in a child without capabilities. It reads a file of its own,
- * because a child shares the position in ours. A stream can be read only once.
+ * Before a long run, check a baseline that is a report, in a child without capabilities. Open it once more for the
+ * child, which would share the position in a file that is open already. Skip a stream, because it can be read only
+ * once.
  */
 static int check_baseline(struct reports *reports, struct err *err)
 {
@@ -346,9 +348,9 @@ static int run_command(const struct options *o, struct err *err)
 
 /*
  * Let glibc map each large block on its own, and unmap it when it is freed. By default, it raises the threshold when
- * such a block is freed: then tables grow in the heap, and the memory that they leave behind there stays allocated. A
- * live run with perfring at 99 Hz had a peak that was a tenth higher. Chunks of the queue (backend-perfring/queue.c)
- * are smaller than the threshold, because there are many.
+ * such a block is freed: then tables grow in the heap, and the memory that they leave behind there stays allocated.
+ * With that default, a live run with perfring at 99 Hz had a peak that was a tenth higher. Chunks of the queue
+ * (backend-perfring/queue.c) are smaller than the threshold, because there are many.
  */
 static void keep_large_blocks_apart(void)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * @name:    the beginning of the base name of its program or library
- * @prefix:  more may follow; only a digit, a '.' or a '-', so that "nodetool" is not node
+ * @name:    the base name of its program or library or, with @prefix, the beginning of that
+ * @prefix:  more may follow @name, if it begins with a digit, a '.' or a '-', as in "libnode.so.115"
  * @program: only for a program: another process may map a file of this name as data
  */
 static const struct file_name {
@@ -28,11 +28,12 @@ static const struct file_name {
 };
 
 /*
- * @live:     how to run it so that it writes a perf map; @after_pid: text after its PID, NULL: none
+ * @live:     how to run it so that it writes a perf map; @after_pid: text after the PID that follows @live, NULL: no
+ *            PID follows
  * @recorded: how to record it so that there is a jitdump
  */
 static const struct way {
-	const char *live, *after_pid, *recorded; /* NULL: there is no way */
+	const char *live, *after_pid, *recorded; /* @live, @recorded: NULL: there is no way */
 } ways[] = {
 	[RUNTIME_NONE] = { NULL, NULL, NULL },
 	[RUNTIME_NODE] = { "run node --perf-basic-prof", NULL, "node --perf-prof" },

@@ -21,7 +21,7 @@ struct blamed {
 
 static const struct intern_kind blamed_kind = INTERN_BYTES(struct blamed, file);
 
-/* A frame of a task at position @task. Rows have many frames, but few distinct ones. */
+/* A frame of the task at position @task of report_quality.tasks. Rows have many frames, but few distinct ones. */
 struct judged {
 	struct {
 		uint64_t addr;
@@ -34,7 +34,7 @@ static const struct intern_kind judged_kind = INTERN_BYTES(struct judged, key);
 
 struct search {
 	const struct advised *a;
-	bool *chosen; /* for each position of a task */
+	bool *chosen; /* for each of report_quality.tasks: it belongs to the program */
 	struct intern_table blamed, judged;
 };
 
@@ -85,8 +85,8 @@ static int judge(struct search *s, const struct row *row, uint32_t task, uint32_
 }
 
 /*
- * Return: 1, and the position of the innermost frame without a symbol, if the stack lacks names because of such frames;
- * 0; -errno.
+ * Return: 1, and the position of the innermost frame without a symbol, if the stack has FLAW_NO_SYMBOLS; 0: it does
+ * not; -errno.
  */
 static int find_frame(struct search *s, const struct row *row, uint32_t task, uint32_t *at)
 {
@@ -156,7 +156,7 @@ static const struct blamed *most_blamed(const struct search *s)
 	return most;
 }
 
-/* True if its debug file exists, though without symbols. */
+/* True if a debug file of build @id exists, though it has no symbols, or cannot be opened. */
 static bool has_debug_file(const struct mapped_files_cfg *files, const struct build_id *id)
 {
 	int fd = id->size ? mapped_file_open_debug(files, id) : -ENOENT;
@@ -166,7 +166,10 @@ static bool has_debug_file(const struct mapped_files_cfg *files, const struct bu
 	return fd != -ENOENT;
 }
 
-/* The file of an ended process cannot be read any more; that of a recording can. */
+/*
+ * True if stripped_print() can give a remedy. A missing file has one only for a recording. In a live run, the file of
+ * an ended process cannot be read any more.
+ */
 static bool is_explained(const struct advised *a, const struct stripped *s)
 {
 	switch (s->source.symbols) {
@@ -228,7 +231,10 @@ static void print_searched(FILE *out, const struct mapped_files_cfg *files, cons
 	print_place(out, i, nr, "", "/usr/lib/debug");
 }
 
-/* True if the file is at its path. A file that was not proven to be the recorded one may not have been looked up. */
+/*
+ * True if a file is at the path. FILE_MISSING does not mean that there is none: a file that cannot be proved to be the
+ * recorded one may not have been opened.
+ */
 static bool is_at_path(const struct mapped_files_cfg *files, const struct symbol_source *source)
 {
 	int fd;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LONG_MAX_BYTES 32 /* bytes of a long option */
+#define LONG_MAX_BYTES 32 /* bytes of the longest word that is compared with long options */
 #define ERRORS_MAX     2  /* wrong, missing or superfluous characters */
 
 /* Levenshtein's distance between the @len bytes of @word, at most LONG_MAX_BYTES, and @name. */
@@ -59,7 +59,7 @@ static bool is_program(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-/* Search for it like execvp(3). */
+/* Search for program @word as execvp(3) does. */
 static bool finds_program(const char *word)
 {
 	const char *dir = getenv("PATH");

@@ -25,7 +25,7 @@ static void warn_of_bug(const struct options *o, int64_t unaccounted, const char
 			unaccounted, what, tool_name(o->tool));
 }
 
-/* The unit of the values of all rows, for messages. */
+/* The name of the things that this run counts, for messages. */
 static const char *counted(const struct options *o)
 {
 	return !o->sampling.event ? "intervals" : o->off_cpu.wanted ? "samples or intervals" : "samples";
@@ -58,7 +58,7 @@ static struct input_name input_name(const char *input)
 	return name;
 }
 
-/* As a shell takes it. */
+/* Print -e for this event, with quotes if a shell needs them, and its number of samples. */
 static void print_selector(size_t i, const struct recorded_event *e)
 {
 	const char *quote = e->name[strspn(e->name, SAFE_CHARACTERS)] ? "'" : "";

@@ -10,7 +10,8 @@
 #include "core/symbols/symbols.h"
 
 /**
- * warn_of_taint() - warn if --backend taints this kernel. The first use of bpf(2) does, whatever the result of the run.
+ * warn_of_taint() - warn if --backend taints this kernel: on some, the first use of bpf(2) does, whatever the result of
+ * the run.
  */
 void warn_of_taint(const struct options *o);
 

@@ -8,8 +8,8 @@
 #include <time.h>
 
 /*
- * Ask for the cgroup and the namespaces of samples if the reader has to filter: all samples, or those whose tasks the
- * BPF program cannot number.
+ * Ask for the cgroup of samples, and for records of namespaces, if the reader has to filter: all samples or, in a PID
+ * namespace, those of tasks whose ids the BPF program does not know (NOTE_UNNUMBERED).
  */
 static void ask_for_groups(struct perf_event_attr *a, const struct events *ev)
 {
@@ -19,8 +19,9 @@ static void ask_for_groups(struct perf_event_attr *a, const struct events *ev)
 }
 
 /*
- * The tracepoint fires when a thread leaves its CPU, and its ids are those of the initial namespace. With both
- * backends, the BPF program must be able to read the tracepoint's record, so that its note comes before that record.
+ * The tracepoint fires when a thread leaves its CPU, and its ids are those of the initial namespace. If both backends
+ * count, the BPF program must be able to read the tracepoint's record: then the program runs on this tracepoint, and
+ * writes its note about a switch before the kernel writes the sample.
  */
 static enum switch_source choose_switches(const struct events *ev)
 {
@@ -34,7 +35,7 @@ static enum switch_source choose_switches(const struct events *ev)
 	return SWITCHES_BY_RECORDS;
 }
 
-/* If no clock samples, each switch is a sample. If a BPF program sees the switches, there are no samples at all. */
+/* Without a sampling event, each switch is a sample; if a BPF program sees the switches, there are no samples then. */
 void attrs_choose(struct events *ev)
 {
 	const struct event_type tracepoint = event_sched_switch(ev->sched_switch.id);
@@ -105,7 +106,7 @@ void attrs_fill(struct events *ev)
 		.wakeup_watermark = rings_wakeup(ev),
 		.exclude_guest = type->type == PERF_TYPE_HARDWARE,
 		.exclude_callchain_kernel = attrs_no_kernel_chain(ev->request),
-		/* In a PID namespace, this tells tasks outside the namespace from the idle task. */
+		/* In a PID namespace, the user part tells tasks outside the namespace from the idle task. */
 		.exclude_callchain_user = f->no_user && !ev->request->in_pidns && !tells_kinds(f),
 		.exclude_idle = ev->request->in_pidns && event_is_clock(type) && !f->idle,
 		.sample_max_stack = (uint16_t)ev->request->asked,
@@ -128,7 +129,10 @@ void attrs_fill(struct events *ev)
 	ask_for_period(a, ev);
 }
 
-/* The main event writes the side-band records. Start from its attributes: the kernel has accepted them. */
+/*
+ * Start from the attributes of the sampling event, which the kernel has accepted. Records of tasks and mappings come
+ * from that event or, if @ev->apart, from the side band: do not ask for them again.
+ */
 void attrs_fill_switches(struct events *ev)
 {
 	struct perf_event_attr *a = &ev->attrs[EVENT_SWITCHES];
@@ -144,8 +148,8 @@ void attrs_fill_switches(struct events *ev)
 }
 
 /*
- * Events that share a ring must have the same clock. A note about a sample comes before the sample; a note about a
- * switch has the stacks itself.
+ * Events that share a ring must have the same clock. A note about a sample comes before the sample, which has the
+ * stacks; a note about a switch has the stacks itself.
  */
 void attrs_fill_notes(struct events *ev, enum event_kind about)
 {

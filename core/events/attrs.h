@@ -26,7 +26,7 @@ void attrs_fill(struct events *ev);
  * those of samples.
  */
 void attrs_fill_switches(struct events *ev);
-/** attrs_fill_notes() - the same for the notes @about samples or switches. Call it after attrs_fill(), too. */
+/** attrs_fill_notes() - the same for the event of the notes @about samples or switches. Call it after attrs_fill(). */
 void attrs_fill_notes(struct events *ev, enum event_kind about);
 
 #endif

@@ -143,8 +143,7 @@ static int cpu_left(struct events *ev, size_t i, uint64_t at, const struct event
 	int rc;
 
 	/*
-	 * That the CPU has gone is only inferred. If it has not, its event must not fire after the last look at its
-	 * ring.
+	 * We only infer that the CPU has gone. If it has not, its event must not fire after the last look at its ring.
 	 */
 	place_tell(e, PERF_EVENT_IOC_DISABLE);
 	side_band_tell(&e->side, PERF_EVENT_IOC_DISABLE);
@@ -164,7 +163,7 @@ static void note_refused(struct events *ev, int code, const struct err *why)
 
 /*
  * Open the events of a CPU that has come online. If it cannot be sampled now, it counts as offline until the next try,
- * and a warning at the end gives the cause. Return: 1 or 0.
+ * and a warning at the end gives the cause. Return: 1: it is sampled; 0: it is not; -errno of @h->detach().
  */
 static int cpu_came(struct events *ev, size_t i, uint64_t now, const struct events_hooks *h, struct err *err)
 {
@@ -195,7 +194,8 @@ static int cpu_came(struct events *ev, size_t i, uint64_t now, const struct even
 
 /*
  * Events of threads stay open and continue when their CPU is back. They are attached when their CPU comes online for
- * the first time. An event that is opened only then would miss threads that were created before. Return: 1 or 0.
+ * the first time. If a CPU has no event yet, do not open one now: it would miss threads that were created before.
+ * Return: 1: an event was attached; 0: none.
  */
 static int welcome_cpus(struct events *ev, const struct cpu_list *online, const struct events_hooks *h, struct err *err)
 {

@@ -93,7 +93,7 @@ static int open_for(struct perf_event_attr *attr, const struct event_place *e, p
 {
 	struct perf_event_attr side_band = *attr;
 
-	/* This event only counts, and its count is not used, but its ring gets the side-band of its CPU. */
+	/* On a CPU that does not sample, this event only provides a ring, for records of tasks and mappings. */
 	side_band.type = PERF_TYPE_SOFTWARE;
 	side_band.config = PERF_COUNT_SW_CPU_CLOCK;
 	side_band.freq = 0;
@@ -112,7 +112,7 @@ static int open_user_only(struct events *ev, const struct event_place *e, pid_t 
 		return code;
 	refused(ev, ev->leads, tid, e->cpu, true, code, &why);
 	a->exclude_kernel = 1;
-	a->exclude_callchain_kernel = 1; /* otherwise 7.2 refuses it */
+	a->exclude_callchain_kernel = 1; /* otherwise Linux 7.2 refuses the event */
 	fd = open_for(a, e, tid);
 	if (fd >= 0) {
 		ev->user_only = why;
@@ -135,7 +135,10 @@ int event_open(struct events *ev, const struct event_place *e, enum event_kind k
 	return fd < 0 && tid >= 0 ? open_user_only(ev, e, tid, fd) : fd;
 }
 
-/* -EINVAL does not say which attribute is wrong. The kernel checks permissions after the attributes. */
+/*
+ * True if the kernel refuses @what in sample_type. -EINVAL does not say which attribute is wrong: try without @what.
+ * Then another error means that the attributes are right, because the kernel checks permissions after them.
+ */
 static bool is_about(const struct events *ev, const struct event_place *e, pid_t tid, int code, uint64_t what)
 {
 	struct perf_event_attr without = *events_attr(ev);

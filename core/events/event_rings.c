@@ -17,7 +17,7 @@
 #define DUMP_WAKEUP_BYTES (128 << 10)
 #define DUMPS_WANTED      8 /* copies that a ring has room for */
 #define DUMPS_MIN         4 /* if locked memory is limited, copies get smaller until so many fit */
-/* Rings survive half a second without a reader, even if all copies have the largest size. */
+/* If memory permits, rings survive about half a second without a reader, even if all copies have the largest size. */
 #define STALLS_PER_SECOND 2
 
 /* A ring without task and mapping records need not be read before one part in so many of it is full. */
@@ -37,7 +37,7 @@ uint32_t rings_wakeup(const struct events *ev)
 	return ring_wakeup(ev->rings.samples, bytes);
 }
 
-/* The expected records per second of the main event and of switches. */
+/* The expected records per second of samples and of switches, on each CPU; 0: not known. */
 static uint64_t known_rate(const struct events *ev)
 {
 	const struct sampling *s = &ev->request->sampling;

@@ -151,7 +151,7 @@ static int open_events(struct events *ev, bool with_notes, struct err *err)
 	return rc;
 }
 
-/* Tracepoints of whole CPUs need more permissions than other events. */
+/* If the tracepoint is refused, try without it: on whole CPUs, it needs more permissions than other events. */
 int events_open(struct events *ev, bool with_notes, struct err *err)
 {
 	int rc = open_events(ev, with_notes, err);

@@ -11,7 +11,7 @@
  * @with_notes: a BPF program will write notes about samples
  *
  * If the kernel permits only the user code of followed threads to be sampled, their events exclude the kernel, and
- * ev->user_only has the reason. If ev->rings.samples is 0, rings_choose() sets ev->rings; the rings get its sizes.
+ * ev->user_only has the reason. If ev->rings.samples is 0, rings_choose() sets ev->rings; the rings get these sizes.
  */
 int events_open(struct events *ev, bool with_notes, struct err *err);
 void events_close(struct events *ev);

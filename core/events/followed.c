@@ -55,9 +55,9 @@ struct followed {
 	int full;             /* -EMFILE, -ENFILE: there is no room for another thread; 0: there is room */
 	size_t nr_open;       /* threads with events */
 	size_t nr_refused;    /* threads of the user that may not be sampled */
-	size_t nr_no_room;    /* in this pass; the next pass tries again */
-	size_t nr_unsure;     /* created while the events of their creator were opened */
-	struct err no_events; /* why the last thread has none; code 0: all have some */
+	size_t nr_no_room;    /* left out for lack of room; each pass counts anew */
+	size_t nr_unsure;     /* created while the events of their creator were opened; each pass counts anew */
+	struct err no_events; /* why the last thread without events has none; code 0: all have some */
 };
 
 /* Open events of a thread on one CPU that no place owns yet; -1: none. */
@@ -147,7 +147,7 @@ static enum inherited inherits(struct followed *f, const struct process *maker, 
 	if (tid <= f->first && (f->counting || !f->pass))
 		return INHERITED_NOTHING;
 	now = newest_id(f);
-	if (!now) /* then the threads that the first pass finds are old */
+	if (!now) /* without ids, the threads that the first pass finds count as old */
 		return f->pass || f->first ? INHERITED_PERHAPS : INHERITED_NOTHING;
 	if (tid > now) /* created before the ids wrapped around */
 		return INHERITED_NOTHING;

@@ -102,7 +102,7 @@ struct events {
 	const struct request *request;
 	bool has_notes; /* BPF programs write notes */
 
-	enum switch_source switches; /* how the reader of the rings sees them */
+	enum switch_source switches; /* how the run sees switches */
 	enum event_kind leads; /* the kind of the events that have a ring: switches only if there are no samples */
 	struct event_type types[MEASURED_NR];
 	/* for SWITCHES_BY_TRACEPOINT, and for a BPF program; id 0: unknown, see @no_tracepoint */
@@ -115,14 +115,18 @@ struct events {
 
 	/*
 	 * The attributes that the kernel accepted. They are the same for all events of a kind, so one decoder serves
-	 * all rings. The fields behind records that are not samples (sample_id_all) are laid out alike for all kinds.
+	 * all rings. The fields behind records that are not samples (sample_id_all) are laid out alike for all kinds
+	 * that share a ring.
 	 */
 	struct perf_event_attr attrs[EVENT_KINDS];
 	/* Tasks and mappings have rings of their own. False: the leading events record them, with the same attributes
 	 */
 	bool apart;
 	bool no_room_apart; /* locked memory was not enough for that */
-	/* Read soon: a process had its first sample, and may exit; or a counter uses proofs, so fewer samples come */
+	/*
+	 * Read the rings soon: a process that is new to us may exit; or stacks are being proved (core/sources/notes.h),
+	 * and until then their samples come with stack copies. Set by the reader and the session.
+	 */
 	bool hurry;
 	bool lost_sight;            /* a target has lost its events: see side_band_tell_of_all(); set by the reader */
 	bool side_of_all;           /* side_band_tell_of_all() was called */

@@ -68,7 +68,7 @@ int place_tell(const struct event_place *e, unsigned long request)
 	return 0;
 }
 
-/* Read the clock here: the time since the caller's round began would be missing at the next look. */
+/* Read the clock here: a time that the caller took before would be too early for @enabled_ns. */
 void place_look(struct event_place *e, uint64_t enabled_ns)
 {
 	e->looked_at = now_ns();

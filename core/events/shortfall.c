@@ -76,8 +76,8 @@ uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns)
 }
 
 /*
- * Samples due outside the idle task. There are two estimates, and neither is exact: idle time may not include
- * interrupts, and the rest is measured by ticks. The smaller one counts.
+ * Samples due outside the idle task. There are two estimates, and neither is exact: idle time may leave out interrupts,
+ * and the rest is measured by ticks. The smaller one counts.
  */
 static uint64_t due_outside_idle(const struct shortfall *s, uint64_t due)
 {
@@ -106,9 +106,9 @@ static void measure(const struct shortfall *s, struct gap *g)
 }
 
 /*
- * True if more than one in WORTH_SHARE is missing, and more than rounding explains: time is rounded to periods, and
- * idle time that is subtracted to ticks. Then a hundredth of all samples is added, so that the few samples from the
- * start of the profiler itself do not count on an idle host.
+ * True if more than one in WORTH_SHARE is missing, and more than rounding explains. Time is rounded to periods, and
+ * idle time to ticks. If idle time is subtracted, allow for a hundredth of all samples, too, so that the few samples
+ * from the start of the profiler itself do not count on an idle host.
  */
 static bool is_worth(const struct shortfall *s, const struct gap *g)
 {
@@ -251,7 +251,7 @@ static void add_cause(struct err *why, const struct shortfall *s, enum missing c
 	}
 }
 
-/* Name the causes, the largest first, and leave out the least ones. */
+/* Name the causes, the largest first, and leave out the smallest ones (NAME_SHARE). */
 static void add_causes(struct err *why, const struct shortfall *s, struct gap *g)
 {
 	const char *before = ":";

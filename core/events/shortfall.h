@@ -17,7 +17,7 @@
 struct shortfall {
 	uint64_t period_ns; /* between two samples on a CPU; for a rate, 10^9 / rate rounded down, as in the kernel */
 	uint64_t nr_cpus;
-	uint64_t due_ns; /* sum over the CPUs of the time that each was sampled, offline or not */
+	uint64_t due_ns; /* sum over the CPUs of the time that each was to be sampled, offline or not */
 
 	uint64_t taken;      /* samples of any task */
 	uint64_t idle_taken; /* of these: samples of the idle task */

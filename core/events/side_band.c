@@ -36,9 +36,9 @@ bool side_band_outgrows_rings(const struct events *ev)
 }
 
 /*
- * Test whether the kernel has such events. A task's own event may be opened without privileges. But the first event of
- * a task in the kernel costs 10 ms and more: the kernel patches the scheduler's code and waits for all CPUs
- * (kernel/events/core.c, account_event()).
+ * Test whether the kernel has such events. Try an event of a CPU first. An event of this task may be opened without
+ * privileges, but the first event of any task costs 10 ms and more: the kernel patches the scheduler's code and waits
+ * for all CPUs (kernel/events/core.c, account_event()).
  */
 static bool can_open(struct perf_event_attr *a)
 {
@@ -70,7 +70,7 @@ void side_band_begin(struct events *ev)
 		.task = 1,
 		.namespaces = filter_by_mntns(&ev->request->filter),
 		.ksymbol = events_want_kernel_code(ev),
-		.exclude_kernel = 1, /* who may not see the kernel may have it: it does not fire */
+		.exclude_kernel = 1, /* for users who cannot sample the kernel; the event never fires */
 		.exclude_hv = 1,
 		.watermark = 1,
 		.use_clockid = 1,
@@ -90,9 +90,9 @@ static struct perf_event_attr whole(struct events *ev)
 }
 
 /*
- * Reduce the event of the CPU if events of the wanted threads record the rest. EXIT of all tasks stays, because the
- * reader of samples knows a dying task only by that. FORK stays, because it shows the descendants of the command, also
- * after one executed a program with more privileges, which takes the events of its threads away.
+ * Reduce the event of the CPU if events of the wanted threads record the rest. If the reader counts, EXIT of all tasks
+ * stays, because the reader knows a dying task only by that. For a command, FORK stays, because it shows its
+ * descendants, also after one executed a program with more privileges, which takes the events of its threads away.
  */
 static void leave_to_targets(struct perf_event_attr *a, const struct events *ev)
 {
@@ -235,7 +235,7 @@ static int open_target(struct targets *t, struct event_place *e, pid_t tid)
 	int fd;
 
 	a.inherit = 1;
-	a.ksymbol = 0; /* the event of the CPU tells, whoever loads a program */
+	a.ksymbol = 0; /* the event of the CPU records this, whichever task loads a BPF program */
 	a.task = !t->ev->request->filter.tree;
 	a.comm = a.comm_exec = !t->ev->request->filter.tree;
 	fd = perf_open(&a, tid, e->cpu);

@@ -9,7 +9,10 @@
 
 #define WAITING_OTHERS 3
 
-/** struct waiting - @fds: first WAITING_OTHERS descriptors of the caller, -1 at first; then two for each event. */
+/**
+ * struct waiting - @fds: first WAITING_OTHERS descriptors of the caller, -1 at first; then two for each of
+ * events.places, for its ring and for that of its side band.
+ */
 struct waiting {
 	const struct events *ev;
 	struct pollfd *fds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choose the symbol to show if an ELF file has several at one address (see symbols.h). */
+/* Choose the symbol to show if an ELF file has several at one address (see core/symbols/symbols.h). */
 #ifndef CORE_FILES_ALIAS_H
 #define CORE_FILES_ALIAS_H
 

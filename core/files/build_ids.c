@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of one table. A system-wide recording of a large host names a few thousand files. */
+/* Limits of one table. A system-wide recording of a large host names a few thousand files. */
 #define ENTRIES_MAX (256u << 10)
 #define BYTES_MAX   (64u << 20) /* of paths */
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROBES 16  /* places in each piece, at equal distances, where */
-#define BYTES  256 /* this many bytes are compared */
+#define PROBES 16  /* places in each piece, at equal distances, that are compared */
+#define BYTES  256 /* bytes that are compared at each place */
 
 static uint64_t page_below(uint64_t addr)
 {
@@ -68,7 +68,10 @@ static int has_code(const struct probe *base, const struct elf_segment *seg, uin
 	return proved;
 }
 
-/* Find the part of @m that has the code of @seg, if its addresses begin at @bias. Return: 1 and *@out; 0; -errno. */
+/*
+ * Find the part of @m that has the code of @seg. Return: 1 and *@out; 0: there is none; -errno.
+ * @bias: an address in the process minus the address of the same byte in the file's program headers
+ */
 static int find_piece(const struct probe *base, const struct mapping *m, const struct elf_segment *seg, uint64_t bias,
 		      struct mapping *out)
 {
@@ -95,7 +98,7 @@ static int find_piece(const struct probe *base, const struct mapping *m, const s
 	return 1;
 }
 
-/* The same for all segments of the file. Return: how many; -errno. */
+/* The same for all segments of the file. Return: the number of pieces; -errno. */
 static int find_pieces(const struct probe *base, const struct mapping *m, uint64_t bias, struct mapping *pieces,
 		       size_t max)
 {

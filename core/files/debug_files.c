@@ -87,8 +87,8 @@ static int open_linked(const struct mapped_files_cfg *cfg, pid_t pid, const char
 }
 
 /*
- * A program must not make us read a file that only root may read: a link or a mount may have put it there. If we have
- * no privileges, or lent ones, we read only files that the caller may read.
+ * A program must not make us read a file that only root may read: a link or a mount may have put it there. So the file
+ * must be readable by every user, or belong to the caller if the caller is not root.
  */
 static bool may_show(const struct stat *st)
 {

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define SYMBOLS_MAX (4u << 20) /* entries of one table; browsers with all symbols have about 2 million */
-#define LABELS_MAX  (1u << 20) /* untyped ones whose name is read, which takes a system call; the rest is ignored */
+#define LABELS_MAX  (1u << 20) /* untyped symbols whose name is read, which takes a system call; the rest is ignored */
 
 /*
  * A symbol table of the file, checked.
@@ -46,7 +46,7 @@ struct elf_symbols {
 	bool wants_names; /* also of a debug file */
 	bool is_debug;    /* @file is the separate debug file of a program */
 	bool wants_lines;
-	const struct elf_file *lines; /* of the two, the one with the debug information; NULL: neither */
+	const struct elf_file *lines; /* @file or @debug: the one with the debug information; NULL: neither */
 	struct elf_spans spans, plt, late_spans, go_spans;
 	const struct elf_strings *dynamic; /* the names of the symbols that relocations refer to; NULL: none */
 	struct elf_plt_sections plt_sections;
@@ -462,7 +462,7 @@ static bool same_build(const struct elf_file *a, const struct elf_file *b)
 	return !a->build_id.size || !b->build_id.size || build_id_equal(&a->build_id, &b->build_id);
 }
 
-/* Read its symbols, unless it is there only for the debug information. */
+/* Read the symbols of es->debug, unless it is there only for the debug information. */
 static int take_debug(struct elf_symbols *es)
 {
 	struct symtab t;
@@ -499,7 +499,10 @@ static int merge_debug(struct elf_symbols *es)
 	return 0;
 }
 
-/* Return true if it has the same .symtab as the file: reading it again, slow in large files, would add nothing. */
+/*
+ * Return true if the .symtab of es->late seems to be that of the file, because it has as many symbols: reading it
+ * again, slow in large files, would add nothing.
+ */
 static bool is_whole(const struct elf_symbols *es)
 {
 	const Elf64_Shdr *sh = find_type(&es->late, SHT_SYMTAB);
@@ -580,7 +583,7 @@ int elf_symbols_add_inside(struct elf_symbols *es)
 	if (!es->inside_size || (f == &es->debug && es->has_symtab && es->wants_lines))
 		return -ENOENT;
 	rc = elf_inflate_xz(&es->file.bytes, es->inside, es->inside_size, &memory, &len);
-	/* A few compressed bytes can take much time and memory: count them as that many symbols. */
+	/* A few compressed bytes can take much time and memory: count the inflated bytes as symbols. */
 	es->nr_read += len / sizeof(struct elf_span);
 	return rc ? rc : merge_memory(es, f, memory, len);
 }

@@ -109,7 +109,7 @@ int elf_symbols_add_inside(struct elf_symbols *es);
  * elf_symbols_debuglink() - the contents of .gnu_debuglink.
  * @name: of the debug file, without directory, borrowed until elf_symbols_free(); not empty, "." or ".."
  * @crc: CRC-32 of all of its bytes, as of zlib
- * Return: false: there is no such section, or it is malformed; both are untouched.
+ * Return: false: there is no such section, or it is malformed; *@name and *@crc are untouched.
  */
 bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint32_t *crc);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define ENTRIES_MAX 4096       /* of the dynamic section; libraries have about 30 */
-#define WORDS_MAX   (8u << 20) /* of a hash table: buckets, and then links of the last chain */
+#define WORDS_MAX   (8u << 20) /* of a hash table: the limit for its buckets, and for the links of the last chain */
 
 /* Values of the dynamic section: addresses of the file, and sizes; 0: it has none. */
 struct dynamic {

@@ -213,7 +213,7 @@ static int read_sections(struct elf_file *f, const Elf64_Ehdr *ehdr)
 	}
 	if (t.rc != -ENOEXEC)
 		return t.rc;
-	/* The headers are not in the file: it may have been cut. It can be unwound without them. */
+	/* The headers are not in the file: it may have been cut. Unwinding does not need them. */
 	elf_file_drop_sections(f);
 	f->nr_sections = 0;
 	return 0;
@@ -275,7 +275,10 @@ static uint64_t pages(uint64_t start, uint64_t end, uint64_t page)
 	return ((end - 1) | (page - 1)) + 1 - (start & ~(page - 1));
 }
 
-/* Return true if @m maps @code from its first page to its last. */
+/*
+ * Return true if, by its length, @m maps exactly the pages of @code, or the whole program, which begins with @code: see
+ * elf_file_address_mapped().
+ */
 static bool shows_segment(const struct elf_file *f, const struct elf_segment *code, const struct mapping *m)
 {
 	const struct elf_segment *last = &f->segments[f->nr_segments - 1];
@@ -317,7 +320,10 @@ bool elf_section_readable(const struct elf_file *f, const Elf64_Shdr *sh)
 	return !(sh->sh_flags & SHF_COMPRESSED) && section_in_file(f, sh);
 }
 
-/* Read the first @cap - 1 bytes of its name, terminated. A name without an end in the table is malformed. */
+/*
+ * Read the first @cap - 1 bytes of the name of section @sh, terminated. A name without an end in the table is
+ * malformed.
+ */
 static int read_name(struct elf_file *f, const Elf64_Shdr *sh, char *buf, size_t cap)
 {
 	const Elf64_Shdr *names = f->names < f->nr_sections ? &f->sections[f->names] : NULL;

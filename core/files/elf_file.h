@@ -98,7 +98,8 @@ bool elf_section_readable(const struct elf_file *f, const Elf64_Shdr *sh);
 void elf_section_name(struct elf_file *f, const Elf64_Shdr *sh, char *buf, size_t cap);
 
 /**
- * elf_section_find() - the first section called @name whose bytes are in the file, also compressed ones.
+ * elf_section_find() - the first section called @name whose bytes are in the file, also compressed ones. Looks only at
+ * the first 1,024 sections.
  * Return: 0 and *@out; -ENOENT: there is none; -EIO and others of file_bytes_read_kept(): a name could not be read.
  */
 int elf_section_find(struct elf_file *f, const char *name, Elf64_Shdr *out);
@@ -123,7 +124,7 @@ struct elf_table {
 /** elf_table_init() - @item: bytes of an entry. */
 void elf_table_init(struct elf_table *t, const struct file_bytes *b, size_t item, uint64_t offset, uint64_t nr);
 
-/** elf_table_at() - entry @i, until the next call. NULL: there is none, or a failure (@t->rc). */
+/** elf_table_at() - entry @i, valid until the next call. NULL: there is none, or a failure (@t->rc). */
 const void *elf_table_at(struct elf_table *t, uint64_t i);
 
 /** elf_table_next() - the entries one by one. NULL: the end, or a failure (@t->rc). */

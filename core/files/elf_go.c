@@ -17,11 +17,11 @@
 #define MAGIC_20 0xfffffff1u
 
 /*
- * @functions, @names: offsets in the section, of the list of functions and of the names; @names_end
+ * @functions, @names, @names_end: offsets in the section: of the list of functions, of the names, and of their end
  * @start: to be added to the addresses in the list
  * @word: bytes of a number in the list, which has two for each function: address, and offset of its record
  * @records: what that offset counts from, in the section
- * @name_at: the offset of the name in a record
+ * @name_at: position, in a record, of the offset of the function's name, which counts from @names
  */
 struct layout {
 	uint64_t nr, functions, names, names_end, start, records;
@@ -39,7 +39,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t size)
 /* @w: words of the header; @ptr: bytes of each word */
 static void lay_out(uint32_t magic, const uint64_t *w, size_t ptr, const struct elf_go_table *go, struct layout *l)
 {
-	bool offsets = magic == MAGIC_18 || magic == MAGIC_20; /* from the start of the code, of 32 bits */
+	bool offsets = magic == MAGIC_18 || magic == MAGIC_20; /* the list has 32-bit offsets into the code */
 	size_t i = offsets ? 3 : 2;
 
 	*l = (struct layout){ .nr = w[0], .names_end = go->size, .word = ptr, .name_at = ptr };
@@ -51,7 +51,7 @@ static void lay_out(uint32_t magic, const uint64_t *w, size_t ptr, const struct 
 	l->names_end = w[i + 1];
 	l->functions = l->records = w[i + 4];
 	if (offsets) {
-		/* Position-independent programs have it relocated; Go 1.26 leaves it out. */
+		/* w[2] is 0 if the dynamic linker fills it in (position-independent programs), and since Go 1.26. */
 		l->start = w[2] ? w[2] : go->text;
 		l->word = l->name_at = 4;
 	}
@@ -133,7 +133,7 @@ static void open_reader(struct reader *r, const struct elf_file *f)
 	const struct layout *l = &r->l;
 	uint64_t room = (go->size - l->functions) / (2 * l->word);
 
-	/* The end of the last function is half a pair; the bytes behind it in the section are records. */
+	/* The list ends with half a pair, the end of the last function. Records follow, so a whole pair can be read. */
 	elf_table_init(&r->list, &f->bytes, 2 * l->word, go->offset + l->functions, room);
 	elf_table_init(&r->records, &f->bytes, 4, go->offset + l->records, (go->size - l->records) / 4);
 }

@@ -17,7 +17,7 @@ struct elf_go_table {
 
 /**
  * elf_go_read() - read the functions of table @go of @f.
- * @names: the table's section of names is added to it, perhaps also on failure
+ * @names: the names in the table are added to it as one string table, perhaps also on failure
  * @out: @nr functions, owned, from malloc(3); NULL after a failure
  * Return: 0; -ENOEXEC: not such a table, one that is damaged, or one of more than 2^20 functions; -ENOMEM; others of
  * elf_names_add() and file_bytes_read().

@@ -99,7 +99,7 @@ static int zstd_piece(ZSTD_DStream *z, ZSTD_inBuffer *piece, ZSTD_outBuffer *out
 		*status = ZSTD_decompressStream(z, out, piece);
 		rc = zstd_status(*status);
 		if (!rc && piece->pos + out->pos == before)
-			rc = -EBADMSG; /* does not fit into @size */
+			rc = -EBADMSG; /* the contents do not fit into @out */
 	}
 	return rc;
 }
@@ -159,7 +159,7 @@ int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out)
 
 /* ---- sections */
 
-/* Inflate the section at @offset: @header bytes, then @contents bytes compressed by @method; @size bytes in all. */
+/* Inflate the section of @size bytes at @offset: a header, then data that @method inflates to @contents bytes. */
 static int inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, size_t header, uint32_t method,
 			   uint64_t contents, char **out)
 {

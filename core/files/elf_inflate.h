@@ -25,14 +25,15 @@ int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t si
 int elf_inflate_gnu(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len);
 
 /**
- * elf_inflate_zstd() - the same for @len bytes in memory, without the header that such a section has: one zstd frame,
- * or several, as mold writes them. They must inflate to exactly @size bytes, which may be more than 16 MiB.
+ * elf_inflate_zstd() - as elf_inflate_section(), for @len bytes in memory, behind the header of such a section: one
+ * zstd frame, or several, as mold writes them. They must inflate to exactly @size bytes, which may be more than 16 MiB.
  * Return: 0 and the owned *@out; -ENOTSUP: this program was built without zstd; -EBADMSG; -ENOMEM.
  */
 int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out);
 
 /**
- * elf_inflate_xz() - as elf_inflate_section(), for the @size bytes of an .xz stream at @offset.
+ * elf_inflate_xz() - as elf_inflate_section(), for the @size bytes of an .xz stream at @offset. *@len may be 0;
+ * after a failure it is untouched, or the number of bytes inflated so far.
  * Return: also -E2BIG: more than 16 MiB, or its contents more than 64 MiB, or 80 MiB of working memory; -EBADMSG: not
  * such a stream, or its end is missing.
  */

@@ -128,8 +128,8 @@ void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t 
 }
 
 /*
- * A name, or as much of it as is shown, in its own memory. NULL: no memory, or no name. Names may overlap, so a small
- * file can have many long ones.
+ * A name, or its first bytes (see elf_names_find()), in its own memory. NULL: no memory, or no name. The limits are
+ * needed because names may overlap, so a small file can have many long ones.
  */
 static char *whole_name(struct elf_names *n, uint32_t name)
 {

@@ -39,7 +39,9 @@ void elf_names_release(struct elf_names *n);
  */
 int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shdr *sh, struct elf_strings **out);
 
-/** elf_names_read() - the name at @name, without "@plt": at most @cap - 1 bytes, terminated; "" if it cannot be read.
+/**
+ * elf_names_read() - the name of number @name, without "@plt": at most @cap - 1 bytes, terminated; "" if it cannot be
+ * read.
  */
 void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t cap);
 
@@ -52,8 +54,8 @@ void elf_names_hold(struct elf_names *n, size_t nr);
 void elf_names_drop(struct elf_names *n);
 
 /**
- * elf_names_find() - the name at @name, borrowed until elf_names_release(): at most 64 KiB of it, and once 16 MiB of
- * names were found, at most 255 bytes. NULL: empty, unreadable, or no memory.
+ * elf_names_find() - the name of number @name, borrowed until elf_names_release(): at most 64 KiB of it, and once 16
+ * MiB of names were found, at most 255 bytes. NULL: empty, unreadable, or no memory.
  */
 const char *elf_names_find(struct elf_names *n, uint32_t name);
 

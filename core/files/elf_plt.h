@@ -43,10 +43,10 @@ struct elf_plt_sections {
 struct elf_plt_entry {
 	uint64_t addr, slot, resolver;
 	uint32_t len, symbol, name;
-	bool known; /* the symbol or the resolver is known */
+	bool known; /* a relocation of the slot gave the symbol or the resolver */
 };
 
-/** elf_plt_note() - keep in @p where section @sh of @f is, if it is one of these and @p has room. */
+/** elf_plt_note() - keep in @p where section @sh of @f is, if it is a table or relocations, and @p has room. */
 void elf_plt_note(struct elf_plt_sections *p, const struct elf_file *f, const Elf64_Shdr *sh, const char *name);
 
 /** elf_plt_covers() - true if @addr lies in a procedure linkage table. */

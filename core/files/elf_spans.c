@@ -13,8 +13,8 @@
 #define DIGIT_BITS 11 /* addresses of a file of 100 MB have three such digits */
 #define DIGITS     (1u << DIGIT_BITS)
 
-#define NAMES_BYTES_MAX (512u << 20) /* of names that are compared, */
-#define NAME_COST       512          /* beside so many for each: most take a system call */
+#define NAMES_BYTES_MAX (512u << 20) /* of names that are compared, each counted with NAME_COST more */
+#define NAME_COST       512          /* because most names take a system call */
 
 /*
  * The sweep that turns entries into disjoint spans. Among the entries open at a position, the one that began last
@@ -126,7 +126,7 @@ static const char *alias_name(struct sweep *s, int slot, uint32_t name)
 	return s->texts[slot];
 }
 
-/* Once NAMES_BYTES_MAX is used up, no later entry is better than the first in the order of the sort. */
+/* Once NAMES_BYTES_MAX is used up, read no more names: @b, the best so far, stays the best. */
 static bool better(struct sweep *s, const struct elf_entry *a, const struct elf_entry *b)
 {
 	struct alias x = { .bind = (enum symbol_bind)a->bind }, y = { .bind = (enum symbol_bind)b->bind };
@@ -180,9 +180,9 @@ static int sweep_to(struct sweep *s, uint64_t upto)
 }
 
 /*
- * Open the entries [@from, @to), which begin at one address, the longest first. The best so far is the best of
- * all that are at least as long as the current one, so it owns the bytes from the end of the current one to the end of
- * the previous one.
+ * Open the entries [@from, @to), which begin at one address, the longest first. When the loop comes to an entry, @best
+ * is the best of all that are at least as long, so it owns the bytes from the end of this entry to the end of the
+ * previous one.
  */
 static void sweep_open(struct sweep *s, size_t from, size_t to)
 {

@@ -24,7 +24,7 @@ struct elf_span {
 	uint32_t len;
 	uint32_t back;
 	uint32_t name;
-	bool sized; /* else the function may end before the span does: the table has no size */
+	bool sized; /* false: the symbol table has no size, so the function may end before the span does */
 };
 
 /** struct elf_spans - sorted and disjoint; all zero is empty; @v is owned, from malloc(3). */
@@ -35,7 +35,8 @@ struct elf_spans {
 
 /**
  * elf_spans_make() - make @out of the @nr @entries, which are overwritten. Their names are in @names.
- * Takes n log n time for any input; for symbols that begin at one address, it reads at most about a million names.
+ * Takes n log n time for any input; to compare symbols that begin at one address, it reads at most about a million
+ * names.
  * Return: 0; -ENOMEM, and *@out is incomplete.
  */
 int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names, struct elf_spans *out);

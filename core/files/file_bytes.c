@@ -96,7 +96,7 @@ int file_bytes_read(const struct file_bytes *b, uint64_t offset, void *to, size_
 	n = read_there(b, offset, to, len);
 	if (n < 0)
 		return (int)n;
-	return (size_t)n < len ? -ENOEXEC : 0; /* it shrank */
+	return (size_t)n < len ? -ENOEXEC : 0; /* the file shrank */
 }
 
 static int fill(const struct file_bytes *b, struct file_page *page, uint64_t nr)
@@ -148,7 +148,7 @@ int file_bytes_read_kept(struct file_bytes *b, uint64_t offset, void *to, size_t
 		if (rc)
 			return rc;
 		in = offset % FILE_PAGE_BYTES;
-		if (in >= page->len) /* it shrank */
+		if (in >= page->len) /* the file shrank */
 			return -ENOEXEC;
 		n = len < page->len - in ? len : page->len - in;
 		memcpy(out, page->bytes + in, n);

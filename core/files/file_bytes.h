@@ -49,7 +49,7 @@ int file_bytes_read(const struct file_bytes *b, uint64_t offset, void *to, size_
 int file_bytes_read_kept(struct file_bytes *b, uint64_t offset, void *to, size_t len);
 void file_bytes_drop_pages(struct file_bytes *b);
 
-/** file_bytes_memory() - bytes of memory that it uses. */
+/** file_bytes_memory() - bytes of memory that @b uses: the image or the kept pages. */
 size_t file_bytes_memory(const struct file_bytes *b);
 
 #endif

@@ -5,9 +5,10 @@
  * cached_file.
  *
  * A file is looked for in the root of a process that has it mapped. That process may have exited already, so a few
- * processes are tried, each once. The cache gives up on anything that is not a file we can read; for a recording, whose
- * processes cannot be tried, also on a file that is not found at once. For a vDSO, the image of the running kernel is
- * opened if the process has the same (vdso_is_ours()); else, for a recording, the copy that perf has kept.
+ * processes are tried, never the same one twice in a row. The cache gives up on anything that is not a file we can
+ * read; for a recording, whose processes cannot be tried, also on a file that is not found at once. For a vDSO, the
+ * image of the running kernel is opened if the process has the same (vdso_is_ours()); else, for a recording, the copy
+ * that perf has kept.
  *
  * One file may have many names: hard links, and mounts. Each name has an entry, because only the name that a process
  * has mapped can be opened there. The entries of one file share the data made from it, see file_cache_open().
@@ -47,7 +48,7 @@ struct file_id {
  * struct cached_file - each entry begins with one. Do not write to it, except to @given_up and @shares.
  * @file:       a copy of the mapping's, with its own copy of the path: valid as long as the entry
  * @used:       file_cache.clock at its last lookup
- * @vdso_size:  bytes of the vDSO that was opened; 0: another file
+ * @vdso_size:  bytes of the vDSO that was opened; 0: none was, or the file is not a vDSO
  * @id:         of the file that was opened last
  * @foreign:    the file opened last belongs neither to root nor to our effective user, or has no link: it is deleted,
  *              or a copy in memory (open_files.h), which does not have the owner of the file

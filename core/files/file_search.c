@@ -67,7 +67,7 @@ static int find_below(int root, const char *path)
 
 /*
  * Check that the file at @fd, open for reading, is of build @id. A file without a build id is not.
- * Return: 0; -ESTALE: it is not; -EMFILE and the like: it was not read.
+ * Return: 0; -ESTALE: it is not; others of elf_build_id(): it could not be read.
  */
 static int compare_build(int fd, const struct build_id *id)
 {
@@ -218,8 +218,8 @@ static bool is_of_our_users(const char *proc, pid_t pid)
 }
 
 /*
- * A mapping may show a file that another process passed on, from that one's file systems. Return true if the file is
- * from the process's own: then its path in the root of the process is on the same device.
+ * A process can map a file whose descriptor another process passed to it, from the file systems of that other process.
+ * Return true if the file is from its own file systems: then its path in the root of the process is on the same device.
  */
 static bool is_in_root(const char *proc, pid_t pid, const char *path, int fd)
 {

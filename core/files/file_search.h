@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Find a file that a process has mapped, or written for us, in file systems that are not ours. Opens only a regular
- * file that is the wanted one. file_search() follows no symlink of a path.
+ * Find a file that a process has mapped, or has written for profilers, in file systems that are not ours. Opens only a
+ * regular file that is the wanted one. file_search() follows no symlink of a path.
  *
  * These functions may sleep for as long as such a file system does not answer. A caller that must not block has a
  * worker call them, see open_files.h. Thread safe.
@@ -18,7 +18,7 @@
 
 #define SEARCH_PIDS_MAX 8
 
-/** struct search_places - borrowed. @proc: where processes are; @root: where the files of this host are */
+/** struct search_places - borrowed. @proc: the path of /proc; @root: where the files of this host are */
 struct search_places {
 	const char *proc, *root;
 };

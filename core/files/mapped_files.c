@@ -88,7 +88,7 @@ struct build_file {
 	struct open_files *open_files;
 	const struct build_id *id;
 	const char *suffix;
-	bool any; /* it does not contain its build id */
+	bool any; /* the file does not contain its build id, so do not compare it */
 };
 
 /* Open the file that is named by the first @size bytes of its id. */

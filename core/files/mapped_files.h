@@ -65,8 +65,8 @@ int linked_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char *
  * mapped_file_build() - the build id that a file must have to be @file of a recording.
  * @id: out: that of the mapping, else the one that the recording has for its path
  * Return: true, also with an unknown @id if the recording has several for the path and the mapping has no inode: then
- * no file can be proved to be @file; false: @file has none (or there is no recording), and its inode decides, if it is
- * known.
+ * no file can be proved to be @file; false: no build id decides, but the inode, if it is known: there is no recording,
+ * or it has no build id for @file, or several for the path.
  */
 bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_file *file, struct build_id *id);
 

@@ -20,14 +20,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define KEPT_MAX   1024 /* and a quarter of the descriptors that we may have */
+#define KEPT_MAX   1024 /* or a quarter of the descriptors that we may have, if that is less */
 #define HUNG_MAX   8    /* then every request fails at once */
 #define KEEP_SHARE 64   /* open_files_keep() may use one part in so many of the run time, plus HUNG_MAX timeouts */
-#define COPY_TIMES 5    /* as long as for opening */
+#define COPY_TIMES 5    /* reading a file may take so many times the timeout for opening it */
 #define COPY_MAX   (256ull << 20) /* bytes of one file */
 #define COPIES_MAX (1ull << 30)   /* of all copies that open_files_get() and open_files_search() may keep */
 #define NS_LEN_MAX 64
-#define MEMORY_MS  500 /* for a page that is not in memory */
+#define MEMORY_MS  500 /* timeout; the kernel may have to read the pages from a disk */
 
 /*
  * A request depends on a device, or on a mount namespace other than ours. A user can mount anything in a namespace
@@ -73,8 +73,8 @@ enum task {
 
 struct request {
 	enum task task;
-	uint64_t max;  /* of COPY; of MEMORY: bytes, */
-	uint64_t addr; /* from there on */
+	uint64_t max;  /* of COPY: bytes at most; of MEMORY: bytes */
+	uint64_t addr; /* of MEMORY */
 	struct file_search what;
 	char path[]; /* terminated */
 };
@@ -108,7 +108,7 @@ static int copy(int handle, uint64_t max, struct worker_message *reply)
 }
 
 /*
- * Hand on a file that is not local as an O_PATH descriptor. Closing any other one calls the file system, too
+ * Hand on a file that is not local as an O_PATH descriptor. Closing any other descriptor calls the file system, too
  * (FUSE_FLUSH), and a process cannot even exit before that is answered.
  */
 static int find_file(const struct search_places *places, const struct request *r, struct worker_message *reply)
@@ -156,7 +156,7 @@ static int serve(void *ctx, const struct worker_message *request, struct worker_
 		 : r->task == MEMORY ? read_memory(r, reply)
 				     : find_file(ctx, r, reply);
 
-	/* A file system may return any error. These mean that the worker failed, so do not let it return them. */
+	/* A file system may return any error. Replace those that mean to our caller that the worker failed. */
 	return rc == -EAGAIN || rc == -ETIME || rc == -ECANCELED || rc == -EPIPE || rc == -EBADMSG ? -EIO : rc;
 }
 
@@ -273,7 +273,7 @@ static int ask_worker(struct open_files *of, const struct worker_message *reques
 		of->nr_given_up++;
 		of->hung[of->nr_hung++] = *asked;
 	}
-	return rc == -ENOMEM || rc == -EIO ? fault(rc) : rc; /* the worker counts its own */
+	return rc == -ENOMEM || rc == -EIO ? fault(rc) : rc; /* count it here: the worker has its own counts */
 }
 
 size_t open_files_hung(const struct open_files *of)

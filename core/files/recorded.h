@@ -39,13 +39,16 @@ enum same_build { BUILD_OTHER, BUILD_UNKNOWN, BUILD_EQUAL };
 void kernel_running_build(const struct host *host, struct build_id *id);
 
 /**
- * recorded_kernel_build() - compare build ids.
+ * recorded_kernel_build() - compare the build ids of the sampled kernel and of the running one.
  * @r:       NULL: there is no recording, and the kernel that runs was sampled
  * @running: as of kernel_running_build()
  */
 enum same_build recorded_kernel_build(const struct recorded *r, const struct build_id *running);
 
-/** recorded_kernel_runs() - true if it is the same kernel: by its build id, or, if one is unknown, by the boot. */
+/**
+ * recorded_kernel_runs() - true if the running kernel is the sampled one: by the build ids, or, if one is unknown, by
+ * the boot. @r, @running: as above
+ */
 bool recorded_kernel_runs(const struct recorded *r, const struct build_id *running);
 
 #endif

@@ -85,7 +85,7 @@ static int unmap_own(void)
 	return rc;
 }
 
-/* Only system calls come after unmap_own(): libc reads clocks in the vDSO that is gone. */
+/* Nothing after unmap_own() may read a clock: libc reads clocks through the vDSO, which is gone. */
 static int send_vdso32(void *ctx, const struct worker_message *request, struct worker_message *reply)
 {
 	struct image vdso = { 0 };

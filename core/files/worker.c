@@ -332,7 +332,7 @@ static int ms_until(uint64_t now, uint64_t until)
 	return ms < LOOK_MS ? (int)ms : LOOK_MS;
 }
 
-/* Return: 0: there is something to read; -ETIME: there was nothing by then; -ECANCELED: a report is overdue. */
+/* Return: 0: there is something to read; -ETIME: there was nothing until @until; -ECANCELED: a report is overdue. */
 static int wait_for_reply(const struct worker *w, uint64_t until)
 {
 	struct pollfd fds = { w->sock, POLLIN, 0 };

@@ -66,7 +66,7 @@ void worker_free(struct worker *w);
  * @reply: @data and @len are the buffer; out: @len, and @fd, which the caller owns, close-on-exec, or -1
  * @timeout_ms: from now on
  * Return: 0 or -errno, as of @serve; -ETIME: not in time; -ECANCELED: a signal has come, and the report is overdue
- * (signals_overdue()); -EPIPE: the request crashed the worker; -EAGAIN: no worker could be started; -EMFILE: no
+ * (signals_overdue()); -EPIPE: the worker crashed, or used up @cpu_ms; -EAGAIN: no worker could be started; -EMFILE: no
  * descriptor is left for @reply; -EBADMSG: the worker sent nonsense, so hostile input may have taken it over.
  * After an error there is no reply, and @reply->fd is -1.
  */

@@ -30,7 +30,7 @@ struct infile {
 	char begin[PEEKED]; /* uncompressed */
 	size_t nr_begin;
 	bool consumed; /* @begin was consumed from the file */
-	size_t taken;  /* so much of it was returned since */
+	size_t taken;  /* bytes of @begin that infile_read() has returned since */
 };
 
 const char *infile_format_name(enum infile_format format)
@@ -113,7 +113,7 @@ static int damaged(const struct infile *in, struct err *err)
 		       code == Z_BUF_ERROR ? "the compressed file ends too early" : why);
 }
 
-/* Read after @begin, if that was consumed from the file. */
+/* Read from the position of the file: behind @begin, if that was consumed, otherwise from the beginning. */
 static ssize_t read_on(struct infile *in, char *to, size_t len, struct err *err)
 {
 	size_t done = 0;
@@ -126,7 +126,7 @@ static ssize_t read_on(struct infile *in, char *to, size_t len, struct err *err)
 			done += (size_t)n;
 	}
 	gzerror(in->gz, &code);
-	/* For a truncated file, gzread() returns the data before the end, and only this error (zlib.h). */
+	/* For a truncated file, gzread() returns the data before the end, and only this code shows it (zlib.h). */
 	if (n < 0 || (done < len && code == Z_BUF_ERROR))
 		return damaged(in, err);
 	return (ssize_t)done;
@@ -169,8 +169,8 @@ static bool starts(const struct infile *in, const char *bytes, size_t len)
 }
 
 /*
- * A profile.proto begins with its first field, sample_type: a message of less than 128 bytes, or with another of its
- * fields (1 to 15), in binary. Lines of text have no control characters except tabs.
+ * The first bytes of a profile.proto, which are tags of fields and small numbers, include control characters. Lines of
+ * text have none except tabs and the ends of lines.
  */
 static bool is_binary(const struct infile *in)
 {
@@ -202,7 +202,7 @@ static int read_beginning(struct infile *in, struct err *err)
 	if (n < 0 && n != -ESPIPE)
 		return failed(in, (int)n, err);
 	in->nr_begin = n < 0 ? 0 : (size_t)n;
-	/* A pipe may have no more bytes yet: leave only recordings to their own reader. */
+	/* A pipe may not have all these bytes yet: consume them, except of a recording, which has its own reader. */
 	in->consumed = n == -ESPIPE || starts(in, "\x1f\x8b", 2) ||
 		       (lseek(in->fd, 0, SEEK_CUR) < 0 && format_of(in) != INFILE_RECORDING);
 	if (in->consumed) {
@@ -216,7 +216,7 @@ static int read_beginning(struct infile *in, struct err *err)
 	return 0;
 }
 
-/* perf record --kcore and --threads write a directory, in which this file has the header of the recording. */
+/* perf record --kcore and --threads write a directory, whose file "data" has the header of the recording. */
 static int enter_directory(struct infile *in, struct err *err)
 {
 	struct stat st;

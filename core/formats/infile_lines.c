@@ -15,7 +15,7 @@ void infile_lines_release(struct infile_lines *lines)
 	free(lines->bytes);
 }
 
-/* Read more after the present bytes; returned lines make room. */
+/* Read more after the present bytes, without those of lines that were returned. */
 static int read_more(struct infile_lines *l, struct err *err)
 {
 	char *bytes;

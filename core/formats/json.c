@@ -81,7 +81,7 @@ static int add_kind(json_t *object, const struct report_frame *frame)
 	return rc || !is_code ? rc : add_code(object, frame);
 }
 
-/* In a comparison, a frame has only a name: the program may have been built again, and not each form has kinds. */
+/* In a comparison, a frame has only a name: the program may have been built again, and not each format has kinds. */
 static void json_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
 	json_t *object = json_object();

@@ -69,7 +69,7 @@ static void page_label(struct textbuf *b, const struct report_cfg *cfg, const st
 
 	textbuf_put(b, &kind, 1);
 	report_frame_name(b, frame, report_html.semicolon);
-	/* The program may have been built again, and not each form of a report has kinds and modules. */
+	/* The program may have been built again, and not each format has kinds and modules. */
 	if (cfg->compared)
 		return;
 	textbuf_put(b, "\n", 1);

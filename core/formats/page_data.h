@@ -7,8 +7,8 @@
  *  1. PAGE_MAGIC
  *  2. a text, the head, in JSON: "tool", "title", "unit" ("samples" or "us"), "facts" (pairs of texts), "cpus",
  *     "per_second" (value that a busy CPU adds in a second; 0: not known), "columns" (an object for each column
- *     of values, with "seconds", and "number" if it is an interval), "before" (the column to compare with; -1: none),
- * "absolute" (compare values, not shares)
+ *     of values, with "seconds", and "number" if it is an interval), "before" (the column to compare with; -1:
+ *     none), "absolute" (compare values, not shares)
  *  3. a text: all strings, each followed by a newline, which no string contains
  *  4. the number of frames, then columns with a number for each of them: enum page_kind; line, or 0; then for each of
  *     these the number of its string plus one, or 0 for none: name, module, build id in hexadecimal, source file,
@@ -16,9 +16,9 @@
  *  5. for each frame the number of different frames that follow it in stacks, then how many different frames begin
  *     stacks
  *  6. the number of nodes: frames of stacks, without those that a stack shares with the stack before it; then the
- *     stacks, so sorted that each shares its first frames with the stack before it, in blocks. A block has the number
- *     of its stacks (0: no block follows), of its values, of its nodes, and of those nodes that are marked 0 below;
- * then these columns:
+ *     stacks, so sorted that each shares its first frames with the stack before it, in blocks. A block has the
+ *     number of its stacks (0: no block follows), of its values, of its nodes, and of those nodes that are marked 0
+ *     below; then these columns:
  *     - for each stack, the number of frames at the end of the stack before it that this stack does not have
  *     - for each stack, the number of frames that it has instead, at least 1
  *     - for each stack, the number of its values

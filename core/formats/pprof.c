@@ -2,8 +2,8 @@
 /*
  * The form that pprof reads: messages of profile.proto, compressed as gzip(1) does.
  *
- * A Profile is written in pieces, each as soon as it is known. Only the keys of strings, functions, modules and
- * locations stay in memory.
+ * A Profile is written in pieces, each as soon as it is known. Only the strings, the frames, and the keys of functions,
+ * mappings and locations stay in memory.
  */
 #include "core/formats/pieces.h"
 #include "core/formats/pprof_locations.h"
@@ -30,8 +30,9 @@ static const char *const label_names[] = {
 };
 
 /*
- * Names of the two sample types: the count and the value. pprof shows the last type first. The value of intervals off
- * the CPU is wall clock time beside CPU time; alone, it is called as in Go's blocking profiles.
+ * Names of the two sample types: the count and the value. pprof shows the last type by default. A report of CPU time
+ * and of intervals off the CPU has wall clock time; one of such intervals alone has the names of Go's blocking
+ * profiles.
  */
 struct pprof_type {
 	const char *count, *worth; /* NULL: there is only @count */
@@ -191,7 +192,7 @@ static int write_types(struct pprof *p)
 	return rc ? rc : pieces_add(&p->pieces, &piece);
 }
 
-/* Write what a sample stands for: CPU time, each interval off the CPU, or an unknown number of events. */
+/* Write what a sample stands for: CPU time, one interval off the CPU, or an unknown number of events. */
 static int write_period(struct pprof *p, const struct report_about *about)
 {
 	Pprof__ValueType type;
@@ -259,7 +260,7 @@ static int add_label_keys(struct pprof *p)
 	return rc;
 }
 
-/* Readers that recognize a file by its beginning expect the types there. */
+/* Readers that recognize a file by its beginning expect the types there: only a few strings come before them. */
 static int write_head(struct pprof *p, const struct report_about *about)
 {
 	int rc = write_types(p);

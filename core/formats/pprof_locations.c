@@ -21,8 +21,8 @@ struct pprof_mapping {
 };
 
 /*
- * A frame inside another location, or in none. @key.parent: 1 + its position; 0: it is the outermost.
- * @id: of the location that ends with it; 0: not written yet
+ * A frame inside another location, or in none. @key.parent: 1 + the position of that location in
+ * pprof_locations.locations; 0: none. @id: of the location that ends with this frame; 0: not written yet
  */
 struct pprof_location {
 	struct {
@@ -76,7 +76,7 @@ static int add_function(struct pprof_locations *p, const struct report_frame *fr
 	if (!is_new)
 		return 0;
 	message.id = *id;
-	message.name = f.key.name; /* no system_name: if both are equal, pprof leaves out text in "<>" or "()" */
+	message.name = f.key.name; /* no system_name: if it is equal, pprof leaves out text in "<>" or "()" */
 	message.filename = f.key.file;
 	piece.function = &messages;
 	piece.n_function = 1;
@@ -299,7 +299,10 @@ int pprof_locations_of(struct pprof_locations *p, const struct report_row *row, 
 	return rc;
 }
 
-/* Leave out the kind if a mapping, an address or the name implies it when the file is read back. */
+/*
+ * The kind is part of the label, but the file has no field for it. When the file is read back, the mapping, the
+ * address, the name, or the place among the lines of a location implies it.
+ */
 void pprof_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
 	const uint64_t numbers[] = { report_frame_address(frame), frame->line, frame->kind };

@@ -115,7 +115,7 @@ static bool get_field(struct bytes *b, struct field *out)
 	}
 }
 
-/* Unpack a message. NULL: it is damaged, or there is no memory. */
+/* Unpack a message. NULL: it is damaged or larger than LARGEST, or there is no memory. */
 static void *unpack(const ProtobufCMessageDescriptor *type, const struct field *field)
 {
 	size_t len = (size_t)(field->bytes.end - field->bytes.at);

@@ -3,9 +3,9 @@
  * Lines of folded stacks, of this program and of others: "comm;root;...;leaf VALUE".
  *
  * The value follows the last blank, so names may have blanks. A value with a fraction is rounded. If the first line has
- * two numbers at its end, each line has: it is the output of difffolded.pl, and the second number is from the newer
- * profile. Suffixes _[k], _[i] and _[j] show the kind of a frame, and frames after a delimiter belong to the kernel.
- * Empty lines separate the reports of a run with -i; their rows are added up.
+ * frames and two numbers at its end, each line has two: it is the output of difffolded.pl, and the second number is
+ * from the newer profile. Suffixes _[k], _[i] and _[j] show the kind of a frame, and frames after a delimiter belong to
+ * the kernel. Empty lines separate the reports of a run with -i; their rows are added up.
  */
 #include "core/formats/read_rows.h"
 
@@ -113,8 +113,8 @@ static int label_name(struct folded *f, char *name, size_t len, bool in_kernel, 
 }
 
 /*
- * Frames with the same text at similar places are equal: for the lookup, the place is stored as the byte after the
- * text, and the old byte is restored.
+ * Frames with the same text, @in_kernel and @inside are equal: for the lookup, both flags are stored in the byte after
+ * the text, and the old byte is restored.
  */
 static int push_name(struct folded *f, char *name, size_t len, bool *in_kernel, bool inside)
 {

@@ -24,7 +24,7 @@
 
 static const char before_data[] = "<script id=\"data\"";
 
-/* An entry for a node. @comm: NULL: it is not a task */
+/* An entry for a frame of the page. @comm: of a task; NULL: the frame is not a task */
 struct page_entry {
 	const char *comm;
 	struct read_frame frame;

@@ -2,8 +2,9 @@
 /*
  * Read pprof profiles, of this program and of others.
  *
- * If there are several types of values, one is used: CPU time, as samples, if these are counted; otherwise the default
- * type. Times become microseconds, whatever their unit.
+ * If there are several types of values, the default type is used, or the last one if there is no default. If that is
+ * CPU time, and samples are counted before it, their number is used instead. Times become microseconds, whatever their
+ * unit.
  */
 #include "core/formats/pprof_names.h"
 #include "core/formats/pprof_tables.h"
@@ -72,7 +73,7 @@ static uint64_t unit_ns(const struct pprof_reader *p, int64_t unit)
 	return 0;
 }
 
-/* Find the default type, and the type before it that counts occurrences. */
+/* Find the default type, or the last one, and the last type up to it whose unit is "count". */
 static void find_types(struct pprof_reader *p)
 {
 	size_t i;
@@ -102,7 +103,7 @@ static void choose_types(struct pprof_reader *p)
 		about->period_ns = p->tables.period;
 }
 
-/* The name of the program in the first mapping. */
+/* The name of the program in the first mapping, or "[pprof]". */
 static int set_main_comm(struct pprof_reader *p)
 {
 	const struct read_mapping *first = p->tables.mappings.v;
@@ -302,7 +303,7 @@ static int push_locations(struct pprof_reader *p, const Pprof__Sample *sample, s
 	return rc;
 }
 
-/* @row: all zeros. Texts stay until the next sample. Return: -EBADMSG: the label is invalid. */
+/* @row: all zeros before the first label. Texts stay until the next sample. Return: 0; -EBADMSG: invalid; -ENOMEM. */
 static int get_label(struct pprof_reader *p, const Pprof__Label *label, struct read_row *row, bool *is_base)
 {
 	bool is_pid = pprof_is_text(&p->tables, label->key, PPROF_PID);

@@ -186,7 +186,7 @@ static int label_text(struct row_reader *r, const char *text, uint32_t *label)
 	return rc;
 }
 
-/* @text: the text of the row's label; if empty, @otherwise is used. NULL: none. */
+/* @text: a text of the row; if it is NULL or empty, @otherwise is used. @otherwise NULL: there is no label. */
 static int label_origin(struct row_reader *r, const char *text, const char *otherwise, uint32_t *label)
 {
 	if (!text || !*text)

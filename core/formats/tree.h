@@ -40,7 +40,7 @@ void tree_release(struct tree *t);
 
 /**
  * struct tree_step - a node of the tree, parents before their children.
- * @up:     how many levels its parent is above the node before it: 0: that node is its parent; also for the first node
+ * @up:     how many levels its parent is above the node before it; 0: that node is its parent, or there is none before
  * @values: its @nr_values values, in ascending order of columns, each column once
  */
 struct tree_step {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The order in each function is the kernel's: what it checks first is named first. Sources: perf_event_open(2), bpf(2),
- * capabilities(7), and the kernel's admin-guide/perf-security.rst and admin-guide/sysctl/kernel.rst.
+ * The order in each function is that of the kernel's checks: the first one that fails is named. Sources:
+ * perf_event_open(2), bpf(2), capabilities(7), and the kernel's admin-guide/perf-security.rst and
+ * admin-guide/sysctl/kernel.rst.
  */
 #include "core/host/causes.h"
 
@@ -39,8 +40,8 @@ static const struct call call_bpf = { "bpf", "kernel/unprivileged_bpf_disabled",
 /* The permissions of this process, from /proc. */
 struct rights {
 	uint64_t effective, permitted;
-	bool known;     /* @caps is known */
-	bool in_userns; /* they belong to a user namespace: perf and bpf need those of the host */
+	bool known;     /* @effective and @permitted are known */
+	bool in_userns; /* the capabilities are of a user namespace: perf and bpf need those of the host */
 	bool filtered;  /* there is a seccomp filter */
 	bool fine;      /* the kernel has CAP_PERFMON and CAP_BPF */
 };
@@ -81,7 +82,7 @@ static bool maps_all_users(const char *s)
 	return !strcmp(s, "\n");
 }
 
-/* The link has the number of the initial user namespace, PROC_USER_INIT_INO of include/linux/proc_ns.h, since 3.8. */
+/* Since 3.8, the initial user namespace has the number PROC_USER_INIT_INO of include/linux/proc_ns.h. */
 static bool in_userns(const struct host *host)
 {
 	char path[PATH_MAX], text[256];
@@ -162,7 +163,7 @@ static void say_grant(const struct rights *r, const struct grant *g, const char 
 /* The permission that an event needs. */
 struct demand {
 	const char *what;
-	int below; /* a kernel.perf_event_paranoid that would suffice; 0: the setting is not the cause */
+	int below; /* a kernel.perf_event_paranoid below this would suffice; 0: the setting is not the cause */
 };
 
 /*
@@ -201,7 +202,7 @@ static bool is_paranoid(const struct host *host, const struct rights *r, const s
 	return true;
 }
 
-/* Compare the ids as ptrace(2) does with our real one: the first three of the line, real, effective and saved. */
+/* Compare the first three ids of the line, real, effective and saved, with our real one, as ptrace(2) does. */
 static bool is_of_another(const struct host *host, const char *task, const char *name, unsigned int own,
 			  uint64_t *other)
 {
@@ -359,7 +360,7 @@ static unsigned long long kib(rlim_t bytes)
 	return (unsigned long long)bytes / 1024;
 }
 
-/* All rings of a user share the limit for each CPU. The second limit applies to each process. */
+/* All rings of a user share kernel.perf_event_mlock_kb, times the CPUs. RLIMIT_MEMLOCK applies to each process. */
 void cause_of_ring(const struct host *host, int code, struct cause *out)
 {
 	struct rlimit rl;
@@ -452,7 +453,7 @@ void cause_of_bpf(const struct host *host, int code, struct cause *out)
 	cause_of_files(host, code, out);
 	if (code == -EPERM)
 		explain_bpf_refused(host, out);
-	if (code == -EINVAL) /* since 5.8, lockdown removes these helpers */
+	if (code == -EINVAL) /* since 5.8, lockdown removes the helpers that read kernel memory */
 		explain_lockdown(host, out);
 	if (code == -ENOSYS)
 		explain_missing(host, &call_bpf, out);

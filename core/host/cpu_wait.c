@@ -9,7 +9,7 @@
 
 #define LONG_NS (5 * NSEC_PER_SEC)
 
-/* The second number of its schedstat (Documentation/scheduler/sched-stats.rst). */
+/* Time that the main thread waited: the second number of schedstat (Documentation/scheduler/sched-stats.rst). */
 static bool read_waited(const struct host *h, uint64_t *ns)
 {
 	char text[128];

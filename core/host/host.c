@@ -209,7 +209,7 @@ static int parse_cpu_times(const char *s, uint64_t tick_ns, uint64_t *cpu, struc
 	s += strlen("cpu");
 	if (parse_digits(&s, 10, MAX_CPU, cpu))
 		return -EINVAL;
-	/* Check that they can be added. */
+	/* Limit each number, so that their sum in ns does not overflow. */
 	for (i = 0; i < STAT_FIELDS; i++)
 		if (*s++ != ' ' || parse_digits(&s, 10, UINT64_MAX / STAT_FIELDS / tick_ns, &ticks[i]))
 			return -EINVAL;
@@ -226,7 +226,7 @@ static int parse_cpu_times(const char *s, uint64_t tick_ns, uint64_t *cpu, struc
 	return 0;
 }
 
-/* The CPUs come first, ascending like @cpus. The next line, as long as a host has interrupts, is not read. */
+/* The CPUs come first, ascending like @cpus. The next line has a number for each interrupt: do not read all of it. */
 static int read_cpu_times(FILE *f, uint64_t tick_ns, const struct cpu_list *cpus, struct cpu_times *out)
 {
 	char line[512]; /* "cpu" and eleven numbers, of at most 20 digits */
@@ -408,6 +408,6 @@ bool host_is_zombie(const struct host *h, pid_t id, bool is_process)
 	snprintf(task, sizeof(task), "%d", id);
 	if (h->foreign || host_task_field(h, task, "State", state, sizeof(state)) || *state != 'Z')
 		return false;
-	/* The first thread of a process is a zombie until the others have ended, too. */
+	/* The first thread of a process may have ended, and be a zombie, while others still run. */
 	return !is_process || host_task_field(h, task, "Threads", threads, sizeof(threads)) || !strcmp(threads, "1");
 }

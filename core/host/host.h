@@ -76,13 +76,16 @@ int host_cpu_times(const struct host *h, const struct cpu_list *cpus, struct cpu
  */
 void cpu_times_passed(const struct cpu_times *before, const struct cpu_times *after, size_t nr, struct cpu_times *sum);
 
-/** host_setting() - the number in /proc/sys/@name, e.g. "kernel/kptr_restrict". Return: 0, -errno, -EINVAL */
+/**
+ * host_setting() - the number in /proc/sys/@name, e.g. "kernel/kptr_restrict".
+ * Return: 0; -EINVAL: it is not a number; -errno.
+ */
 int host_setting(const struct host *h, const char *name, long long *out);
 
 /**
  * host_read() - read the first @size - 1 bytes of @top/@name, zero-terminated.
  * @top: host.proc or host.sys
- * Return: how many there are, or -errno.
+ * Return: how many were read, or -errno.
  */
 ssize_t host_read(const char *top, const char *name, char *buf, size_t size);
 

@@ -20,7 +20,7 @@ bool kernel_release_bpf_taints(const char *release)
 	return !strncmp(release, "3.10.0-", 7) && strstr(release, ".el7");
 }
 
-/* @is_so: test of a release string. Apply it to this kernel. */
+/* Apply @is_so, a test of a uname release, to the release of this kernel. */
 static bool this_kernel(bool (*is_so)(const char *release))
 {
 	struct utsname u;
@@ -28,7 +28,7 @@ static bool this_kernel(bool (*is_so)(const char *release))
 	return !uname(&u) && is_so(u.release);
 }
 
-/* If a release is not like "5.10.0-28-amd64", its version is unknown: false. */
+/* False if @release does not begin with two numbers, as in "5.10.0-28-amd64": then the version is unknown. */
 static bool is_before(const char *release, unsigned long major, unsigned long minor)
 {
 	unsigned long has_major, has_minor;
@@ -51,8 +51,8 @@ static bool ends(const char *line, const char *end)
 }
 
 /*
- * True if the kernel has bpf(2), by its setting or the name of its symbol: the call itself must be avoided. Also true
- * if the symbols cannot be read.
+ * True if the kernel has bpf(2): the setting of the call exists, or /proc/kallsyms lists its function. Do not make the
+ * call to find out, because the call may taint the kernel. Also true if /proc/kallsyms cannot be read.
  */
 static bool has_bpf(const struct host *host)
 {

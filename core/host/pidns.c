@@ -13,7 +13,7 @@
 #define PID_INIT_INO 0xEFFFFFFCU /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 #define MINOR_BITS   20          /* MINORBITS, include/linux/kdev_t.h */
 
-/* Since 6.11; 5 is PIDFD_GET_PID_NAMESPACE, include/uapi/linux/pidfd.h. */
+/* Works without /proc, since 6.11; 5 is PIDFD_GET_PID_NAMESPACE, include/uapi/linux/pidfd.h. */
 static int stat_own_namespace(struct stat *st)
 {
 	int self = (int)syscall(SYS_pidfd_open, getpid(), 0), ns = self < 0 ? -1 : ioctl(self, _IO(0xff, 5), 0);
@@ -30,7 +30,7 @@ bool pidns_here(struct pidns *out)
 {
 	struct stat st;
 
-	/* This link exists since 3.8, and belongs to this process whatever the namespace of /proc. */
+	/* This link exists since 3.8. It leads to the namespace of this process, even if /proc is of another one. */
 	if ((stat("/proc/self/ns/pid", &st) && stat_own_namespace(&st)) || st.st_ino == PID_INIT_INO)
 		return false;
 	if (out)
@@ -38,7 +38,10 @@ bool pidns_here(struct pidns *out)
 	return true;
 }
 
-/* The number of ids after "NSpid:" in a status file (since 4.1): from the namespace of that /proc to the task's own. */
+/*
+ * The number of ids after "NSpid:" in a status file (since 4.1): one for each namespace, from that of /proc to the
+ * task's own.
+ */
 static size_t count_levels(FILE *status)
 {
 	static const char name[] = "NSpid:", blanks[] = " \t\n";
@@ -59,7 +62,10 @@ static size_t count_levels(FILE *status)
 	return nr;
 }
 
-/* The target of the link is this process's id in that namespace. In a nested namespace it may be the same by chance. */
+/*
+ * The target of /proc/self is the id of this process in the namespace of /proc. If that is an outer namespace, the two
+ * ids may be equal by chance; then NSpid has more than one id (since 4.1).
+ */
 bool pidns_proc_is_foreign(void)
 {
 	char name[32];

@@ -16,14 +16,14 @@ struct pidns {
  * pidns_here() - true if this process is in another PID namespace than the initial one.
  * @out: out: which one; may be NULL
  *
- * Return: also false if the namespace is unknown. This happens only before Linux 6.11, if there is no /proc, or if
- * /proc is of a namespace that does not contain this process.
+ * Return: also false if the namespace is unknown. Before Linux 6.11, it is unknown if there is no /proc, or if /proc is
+ * of a namespace that does not contain this process.
  */
 bool pidns_here(struct pidns *out);
 
 /**
- * pidns_proc_is_foreign() - true if /proc belongs to another PID namespace than this process. Then the ids in it
- * mean other processes here. False if nothing is mounted there.
+ * pidns_proc_is_foreign() - true if /proc belongs to another PID namespace than this process. Then the ids in /proc
+ * mean other processes here. False if nothing is mounted at /proc.
  */
 bool pidns_proc_is_foreign(void);
 

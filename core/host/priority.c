@@ -31,7 +31,7 @@ static int callers;      /* the nice value at the start of the process */
 static int got;          /* see priority_nice() */
 static int got_realtime; /* see priority_got_realtime() */
 static timer_t keeps;    /* timer that ends the main thread's raised priority */
-static bool has_timer;   /* it could be created */
+static bool has_timer;   /* @keeps could be created */
 
 static _Thread_local uint64_t rested; /* CPU time of the thread at the end of its last rest */
 
@@ -58,7 +58,7 @@ static void on_timer(int sig, siginfo_t *info, void *context)
 	errno = code;
 }
 
-/* Create a timer that signals the calling thread. The thread may have inherited that the signal is blocked. */
+/* Create a timer that signals the calling thread. Unblock the signal: the thread may have inherited a blocked one. */
 static bool make_timer(clockid_t clock, enum alarm alarm, timer_t *timer)
 {
 	const struct sigaction action = { .sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART };
@@ -81,7 +81,7 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC) };
 }
 
-/* @interval: 0: once. @ns: 0: never */
+/* @ns: from now to the first signal; 0: stop the timer. @interval: ns between signals; 0: there is only one */
 static bool set_timer(timer_t timer, uint64_t ns, uint64_t interval)
 {
 	const struct itimerspec spec = { timespec_of(interval), timespec_of(ns) };
@@ -134,7 +134,7 @@ void priority_share(pid_t pid)
 
 /* ---- the real-time thread */
 
-/* The thread itself may have to give it up. */
+/* Atomic: the real-time thread itself may have to set it to 0, while other threads read it. */
 static void set_got(int priority)
 {
 	__atomic_store_n(&got_realtime, priority, __ATOMIC_RELEASE);
@@ -150,7 +150,7 @@ static void end_realtime(pthread_t thread)
 	pthread_setschedparam(thread, SCHED_OTHER, &(struct sched_param){ 0 });
 }
 
-/* Without limit, the thread would be dangerous. */
+/* If the timer fails, give up the real-time priority: without limit, the thread could block a CPU. */
 static void *run_realtime(void *arg)
 {
 	const struct priority_thread *t = arg;
@@ -179,7 +179,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Create it with the policy: if it had to change its own policy, it might wait for the CPU time to do so. */
+/* Create the thread with the policy: to change its own policy, the thread might first have to wait for a CPU. */
 static int create_realtime(struct priority_thread *t)
 {
 	const struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
@@ -213,8 +213,8 @@ int priority_thread_start(struct priority_thread *t, bool permitted, void (*fn)(
 	if (permitted && policy >= 0 && !is_realtime(policy & ~SCHED_RESET_ON_FORK) && !create_realtime(t))
 		return 0;
 	t->realtime = false;
-	set_got(0); /* an earlier thread may have got some */
-	/* Keep and report the caller's own priority. */
+	set_got(0); /* forget the priority of an earlier thread */
+	/* The new thread inherits the caller's real-time priority: report that. */
 	if (policy >= 0 && is_realtime(policy & ~SCHED_RESET_ON_FORK) && !sched_getparam(0, &param))
 		set_got(param.sched_priority);
 	return -pthread_create(&t->id, NULL, run, t);

@@ -3,10 +3,10 @@
  * CPU time for the profiler on a busy host.
  *
  * While the process samples, its main thread has the lowest nice value that the host permits. That is enough for work
- * that may be late. It is not enough for the rings, beside a fork storm: measured on 6.18 with 300 busy threads, and 2
- * CPUs that fork, exec and exit all the time, a thread with nice -20 got 30 ms of CPU time in 15 s. So one small
- * thread, which moves records from the rings to memory and does little else (ring_thread.h), has the lowest SCHED_FIFO
- * priority.
+ * that may be late. It is not enough for the rings, beside a fork storm: measured on 6.18 with 300 busy threads, and
+ * processes on 2 CPUs that fork, exec and exit all the time, a thread with nice -20 got 30 ms of CPU time in 15 s. So
+ * one small thread, which moves records from the rings to memory and does little else (ring_thread.h), has the lowest
+ * SCHED_FIFO priority.
  *
  * The kernel limits that thread: a timer on its CPU time makes it sleep after 3 ms of work, for three times as long as
  * it has worked, at most 100 ms. The kernel checks such timers in each tick, and the thread handles the signal when it
@@ -37,7 +37,7 @@ void priority_raise(void);
 /**
  * priority_keep() - keep the priority raised for @ns nanoseconds more, for the report: on a host where dozens of
  * threads wait for each CPU, a tenth of a second of work would take several seconds otherwise. Then a timer restores
- * the nice value.
+ * the nice value. If @ns is 0 or the timer fails, restore it at once.
  */
 void priority_keep(uint64_t ns);
 

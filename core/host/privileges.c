@@ -16,7 +16,7 @@
 #define ALL_USES    (~0u)
 #define BIT_OF(cap) (1ULL << (cap))
 
-/* @uses: uses that need @cap, or @older if @cap does not exist. */
+/* @uses: uses that need @cap, or @older if the kernel does not know @cap or the process does not have it. */
 struct right {
 	unsigned int uses;
 	int cap, older;
@@ -41,7 +41,7 @@ struct caps {
 	uint64_t effective, permitted, inheritable;
 };
 
-/* Without libcap, because it is three system calls. */
+/* libcap is not used, because three system calls are enough: capget(2), capset(2) and prctl(2). */
 static int get_caps(struct caps *out)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -99,8 +99,9 @@ static uint64_t lent;
 static bool used; /* files may have been read with them */
 
 /*
- * AT_SECURE: the exec gave more than the caller could have kept. It is not set for an ambient set, as from systemd,
- *            which belongs to the caller. For root, a security module may have set it for other reasons.
+ * AT_SECURE: the exec gave the process more rights than its caller has. It is not set for ambient capabilities, for
+ *            example from systemd, because they are the caller's. For root, a security module may have set it for other
+ *            reasons.
  */
 int privileges_begin(struct err *err)
 {
@@ -120,7 +121,7 @@ int privileges_begin(struct err *err)
 		return 0;
 	lent = have.permitted;
 	have.effective = 0;
-	/* The kernel does this itself if fs.suid_dumpable is 0. Data of other users will be in our memory. */
+	/* Data of other users will be in our memory. If fs.suid_dumpable is 0, the kernel has done this at exec. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	rc = set_caps(&have);
 	return rc ? err_sys(err, rc, "cannot lower the capabilities") : 0;
@@ -131,7 +132,7 @@ bool privileges_lent(void)
 	return lent;
 }
 
-/* @effective: set these, as far as they are still permitted. Return: those before. */
+/* @effective: set these, as far as they are still permitted. Return: the effective ones before; 0 if none can be raised */
 static uint64_t set_effective(uint64_t effective)
 {
 	struct caps c;
@@ -186,13 +187,16 @@ int privileges_return(void)
 	c.effective = c.permitted = 0;
 	lent = 0;
 	rc = set_caps(&c);
-	/* Otherwise, events on this process would need a capability again. */
+	/* If the process were not dumpable, opening a perf event on it would need a capability. */
 	return !rc && !used && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : rc;
 }
 
 /* ---- dropping capabilities */
 
-/* Some distributions' kernels require CAP_SYS_ADMIN where CAP_PERFMON suffices on others: so try it. */
+/*
+ * Some distributions' kernels require CAP_SYS_ADMIN for events, where CAP_PERFMON suffices on others. So try to open an
+ * event without CAP_SYS_ADMIN.
+ */
 static bool needs_admin(const struct privileges_need *need, const struct caps *have, uint64_t keep)
 {
 	struct caps tried = *have;

@@ -11,8 +11,8 @@
  *                                     CAP_CHECKPOINT_RESTORE, before 5.9 CAP_SYS_ADMIN: targets of map_files
  *   PRIVILEGES_EVENTS                 CAP_PERFMON, before 5.8 CAP_SYS_ADMIN: events of CPUs that come online
  *                                     CAP_IPC_LOCK          their rings, beyond kernel.perf_event_mlock_kb
- *   PRIVILEGES_BPF                    CAP_BPF, before 5.8 CAP_SYS_ADMIN: maps, and names of the kernel, where
- *                                     unprivileged bpf(2) is disabled
+ *   PRIVILEGES_BPF                    CAP_BPF, before 5.8 CAP_SYS_ADMIN: BPF maps, and kernel symbols from a BPF
+ *                                     program, where unprivileged bpf(2) is disabled
  *   PRIVILEGES_REPORT                 CAP_DAC_OVERRIDE, CAP_FOWNER: give the report its name, in any directory; the
  *                                     second in one like /tmp, to replace a file of another user
  *   PRIVILEGES_COMMAND                CAP_KILL              signals for a command that has changed its user
@@ -83,10 +83,10 @@ uint64_t privileges_only(enum privileges_use use);
 void privileges_back(uint64_t effective);
 
 /**
- * privileges_return() - permanently return to the caller's own rights. The process must have one thread. If it has read
- * nothing with lent capabilities (before privileges_use()), it becomes dumpable, so that the caller may trace and
- * sample it. The inheritable set belongs to the caller, and stays. Return: 0 or -errno of capget(2), capset(2) or
- * prctl(2), after which the process must not continue.
+ * privileges_return() - permanently return to the caller's own rights. The process must have one thread. If it has not
+ * called privileges_use(), so has read nothing with lent capabilities, it becomes dumpable, so that the caller may
+ * trace and sample it. The inheritable set belongs to the caller, and stays. Return: 0 or -errno of capget(2),
+ * capset(2) or prctl(2), after which the process must not continue.
  */
 int privileges_return(void);
 

@@ -19,9 +19,9 @@ static void both(sigset_t *set)
 	sigaddset(set, SIGTERM);
 }
 
-static uint64_t came_ns; /* when the first one came; 0: none has come */
+static uint64_t came_ns; /* when the first signal came, CLOCK_MONOTONIC; 0: none has come */
 
-/* The thread that names symbols may see it before the thread that takes it. */
+/* Atomic: the thread that names symbols may see a signal before the thread that takes it from its descriptor. */
 void signals_obey(void)
 {
 	uint64_t none = 0;
@@ -80,21 +80,21 @@ int signals_catch(struct err *err)
 
 static volatile pid_t pass_to; /* 0: none */
 
-/* The last one that was not a twin. */
+/* The last signal that was not a twin, and when it came; 0: none. */
 static volatile int last_sig;
 static volatile uint64_t last_ns;
 
 void signals_pass_to(pid_t pid)
 {
 	pass_to = pid;
-	/* A child that did not exist when the signal came has not got it. */
+	/* The last signal came before this child existed: so do not treat the next one as its twin, but pass it on. */
 	if (pid > 0)
 		last_sig = 0;
 }
 
 /*
  * A key of the terminal signals the whole foreground group, so nothing is passed on within the group. A signal from
- * another process may have been sent to the group or to us alone, which cannot be found out.
+ * another process may have been sent to the group or to us alone. We cannot know which, so it is passed on.
  */
 static void pass_on(int sig, int code)
 {
@@ -141,7 +141,7 @@ void signals_wait(int other)
 		handle_signal(info.si_signo, info.si_code);
 }
 
-/* Causes of these signals, which become errors of a write: a closed pipe, and a file beyond RLIMIT_FSIZE. */
+/* Causes: a closed pipe, and a file beyond RLIMIT_FSIZE. If the signals are ignored, the write fails instead. */
 static const int of_writing[] = { SIGPIPE, SIGXFSZ };
 static struct sigaction before[ARRAY_SIZE(of_writing)];
 static bool ignored;

@@ -13,14 +13,14 @@
 #include <sys/types.h>
 
 /**
- * signals_catch() - block both, and forget earlier signals (signals_due()). Return: a non-blocking signalfd for them;
- * -errno.
+ * signals_catch() - block SIGINT and SIGTERM in the calling thread, and forget earlier signals (signals_due()). Return:
+ * a non-blocking signalfd for them; -errno.
  */
 int signals_catch(struct err *err);
 
 /**
- * signals_take() - read a signal from @fd, and pass it on as signals_pass_to() says. A twin is read, but has no effect:
- * the same signal within 200 ms. A signal sent to a process may be sent again to its process group (timeout(1)).
+ * signals_take() - read a signal from @fd, and pass it on as signals_pass_to() says. A twin, the same signal within
+ * 200 ms, is read but has no effect. A signal sent to a process may be sent again to its process group (timeout(1)).
  * Return: true if there was a signal.
  */
 bool signals_take(int fd);
@@ -72,7 +72,7 @@ void signals_wait(int other);
 
 /** signals_ignore() - ignore SIGPIPE and SIGXFSZ. */
 void signals_ignore(void);
-/** signals_restore() - restore both as before signals_ignore(): for a child that executes another program. */
+/** signals_restore() - undo signals_ignore(), for a child that executes another program. */
 void signals_restore(void);
 
 #endif

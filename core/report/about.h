@@ -56,9 +56,9 @@ struct about_text {
 
 /**
  * struct report_counts - numbers of one report: samples, or intervals off the CPU.
- * @due:      samples due by the clock on all CPUs: when one was not taken, its CPU was idle; 0: not known, no more than
- *            @taken, or not all tasks were sampled
- * @taken:    delivered by the kernel; @counted: in the rows; @lost: known to be missing
+ * @due:      samples that were due on all CPUs by the clock. For each that was not taken, a CPU was idle. 0: not known,
+ *            not more than @taken, or not all tasks were sampled
+ * @taken:    by the kernel, with those @lost; @counted: in the rows; @lost: known to be missing
  * @incomplete: percent of the user stacks that lack their root end; @unnamed: percent that lack names
  * @seconds:  how long samples were taken for the report
  * @intervals: the numbers are of intervals, not of samples

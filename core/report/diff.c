@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* @at: the offset of its first byte; it ends where the next row begins. @common: the other side has the same row. */
+/* @at: offset of the first byte; a row ends where the next one begins. @common: the other side has the same row. */
 struct diff_row {
 	size_t at;
 	bool common;
@@ -27,7 +27,7 @@ struct side {
 struct diff {
 	FILE *out;
 	struct side old, new;
-	size_t nr, max; /* rows that differ so far, and how many of them are written */
+	size_t nr, max; /* @nr: rows that differ so far; @max: at most so many of them are written */
 };
 
 static size_t line_end(const struct side *s, size_t at)

@@ -34,12 +34,11 @@ struct report_side {
  * @err:      set on failure; may be NULL
  *
  * Each line of a row has "-" in front if only @old has the row, "+" if only @new has it. Rows are in the order of the
- * reports. Between two common rows, those of the two sides alternate.
+ * reports. Between two common rows, the rows of the two sides alternate.
  *
  * Return: the number of rows that differ, 0 only if the reports are equal; a row that is in both reports with different
- * values counts twice. 1, and a line that says so, if the rows differ only in their order or number, as in
- * no two reports of report_write(). -ENOMEM; the -errno of a
- * failed write (@out is flushed).
+ * values counts twice. If only the order or the repetition of rows differs, which never happens with reports of
+ * report_write(): 1, and a line in @out that says so. -ENOMEM; the -errno of a failed write (@out is flushed).
  */
 int64_t report_diff(FILE *out, const struct report_side *old, const struct report_side *new,
 		    const struct report_writer *form, size_t max_rows, struct err *err);

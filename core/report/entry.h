@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks that may be wrong because the task entered the kernel by code that does not save the registers that functions
- * preserve.
+ * Stacks that may be wrong because the task entered the kernel by code that does not save the callee-saved registers.
  *
- * See arch_entry_stale(). The kernel still walks the user's stack by the frame pointer, but it takes the value that an
- * earlier entry stored. In most programs this value is right, or belongs to a caller. A wrong value looks like a right
- * one.
+ * See arch_entry_stale(). The kernel still walks the user's stack by the frame pointer, but it takes the frame pointer
+ * that an earlier entry stored. In most programs this value is right, or belongs to a caller. A wrong value looks like
+ * a right one.
  */
 #ifndef CORE_REPORT_ENTRY_H
 #define CORE_REPORT_ENTRY_H

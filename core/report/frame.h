@@ -30,7 +30,7 @@ enum report_frame_kind {
  * @address:  as sampled; for callers, the return address
  * @file_address: the address within the mapped file; 0: not known
  * @offset:   as in struct symbol; so is @anonymous
- * @function: its address, if there is no @name; valid only if @has_function
+ * @function: without @name, the address within the file at which its function begins; valid only if @has_function
  * @name:     demangled; NULL: no symbol
  * @module:   NULL: no known mapping
  * @file:     base name of the source file; NULL: not known, or not requested
@@ -47,8 +47,8 @@ struct report_frame {
 };
 
 /**
- * report_frame_address() - the address that output formats print: that in the file, which is the same in every process.
- * If it is not known, the sampled address.
+ * report_frame_address() - the address that json and pprof print: that in the file, which is the same in every process.
+ * If it is not known, the sampled address. The text form always prints the sampled address.
  */
 static inline uint64_t report_frame_address(const struct report_frame *frame)
 {
@@ -56,8 +56,8 @@ static inline uint64_t report_frame_address(const struct report_frame *frame)
 }
 
 /**
- * report_frame_start() - the start of its function, as report_frame_address(); 0: not known, or not the same in every
- * process.
+ * report_frame_start() - where the function of @frame begins: an address of the kernel, or one within the file; 0: not
+ * known, or not the same in every process.
  */
 static inline uint64_t report_frame_start(const struct report_frame *frame)
 {
@@ -81,7 +81,7 @@ void report_frame_name(struct textbuf *b, const struct report_frame *frame, char
 /** report_frame_build_id() - append the build id of @frame in lower-case hex, if it is known. */
 void report_frame_build_id(struct textbuf *b, const struct report_frame *frame);
 
-/** report_frame_module() - append the module of @frame as "[module]". It must be known. */
+/** report_frame_module() - append the module of @frame, which must be known, as "[module]". */
 void report_frame_module(struct textbuf *b, const struct report_frame *frame, char semicolon);
 
 #endif

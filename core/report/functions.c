@@ -15,7 +15,7 @@ struct known_frame {
 
 static const struct intern_kind frame_kind = INTERN_BYTES(struct known_frame, frame);
 
-/* Hash a name and its module, which follow each other, both zero-terminated. */
+/* Hash a zero-terminated name. With functions.by_module its zero-terminated module follows. */
 static uint64_t hash_name(const void *key)
 {
 	const struct textbuf *text = key;
@@ -142,7 +142,7 @@ static double one_sample(const struct function_side *side)
 	return 1 / (n * n);
 }
 
-/* The variance of the share, as a fraction of 1. */
+/* The variance of the share that @sum has of all values of @side; the share is a fraction of 1. */
 static double share_variance(const struct function_sum *sum, const struct function_side *side)
 {
 	const struct function_sum *all = &side->self;
@@ -178,7 +178,7 @@ struct sorting {
 	void *ctx;
 };
 
-/* Sort equal functions by name, so that the order of rows does not matter. */
+/* Sort equal functions by name and module, so that the order of rows does not matter. */
 static int compare(const void *a, const void *b, void *ctx)
 {
 	const struct function *x = *(const struct function *const *)a, *y = *(const struct function *const *)b;

@@ -4,12 +4,12 @@
  * changed, and whether the change is more than chance. Private to core/report/ and to the code that judges a
  * comparison.
  *
- * Samples are random: if a function has n of them, n is known to about its square root. A row with value v from k
- * samples (or intervals off the CPU) adds v * v / k to the variance of each sum that contains it; for samples that is
- * k. For intervals it is a lower bound, because the length of each interval in a row is not known. The variance of a
- * share p = F / T follows from those of F and of T - F, which are independent: ((1 - p)^2 * var(F) + p^2 * var(T - F))
- * / T^2. For samples that is p * (1 - p) / T. It is 0 if none or all of the N samples of a report are in a function, so
- * the variance of one more sample, 1 / N^2, is added.
+ * Samples are random: if a function has n of them, the error of n is about the square root of n. A row with value v
+ * from k samples (or intervals off the CPU) adds v * v / k to the variance of each sum that contains it; for samples
+ * that is k. For intervals it is a lower bound, because the length of each interval in a row is not known. The variance
+ * of a share p = F / T follows from those of F and of T - F, which are independent:
+ * ((1 - p)^2 * var(F) + p^2 * var(T - F)) / T^2. For samples that is p * (1 - p) / T. It is 0 if none or all of the N
+ * samples of a report are in a function, so the variance of one more sample, 1 / N^2, is added.
  */
 #ifndef CORE_REPORT_FUNCTIONS_H
 #define CORE_REPORT_FUNCTIONS_H
@@ -49,8 +49,8 @@ struct function {
 
 /**
  * struct functions - all zeros but @by_module is valid and empty.
- * @by_module: functions with the same name in two modules are different; false: they are one, so that a program that
- * was renamed has the same functions
+ * @by_module: functions with the same name in two modules are different; false: they are one function, so that a
+ * program that was renamed keeps its functions
  * @now, @before: sums of all rows, in @self and @samples; @total is not used
  */
 struct functions {
@@ -68,7 +68,7 @@ int functions_add(struct functions *f, const struct report_row *row);
 void functions_release(struct functions *f);
 
 /**
- * struct function_change - in points, hundredths of the whole. @noise: the change that chance may cause, see
+ * struct function_change - in percent and percentage points. @noise: the change that chance may cause, see
  * NOISE_DEVIATIONS
  */
 struct function_change {

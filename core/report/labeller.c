@@ -79,7 +79,10 @@ static bool is_mangled(const struct labeller *l, const struct report_frame *fram
 	       frame->kind != REPORT_FRAME_FUNCTION && frame->kind != REPORT_FRAME_MARKER;
 }
 
-/* Frames with the same texts have the same label if their whole names are equal, not only the printed part. */
+/*
+ * Find or add the key of a frame: its two labels and the number of its whole name. Labels alone are not enough, because
+ * they have only the first NAME_MAX_BYTES of a name.
+ */
 static int find_key(struct labeller *l, const struct report_frame *frame, uint32_t name, uint32_t *key)
 {
 	struct textbuf *text = &l->text;

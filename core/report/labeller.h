@@ -35,7 +35,7 @@ struct labeller {
 
 void labeller_release(struct labeller *l);
 
-/** labeller_forget_names() - forget everything learned from @names except the labels, which must be settled. */
+/** labeller_forget_names() - forget all that came from @names, but not the labels. Call labeller_settle() before. */
 void labeller_forget_names(struct labeller *l);
 
 /** labeller_text() - make the label of a comm, a cgroup or an input. Return, as for all of these: 0 or -ENOMEM. */

@@ -77,7 +77,10 @@ int labels_add_text(struct labels *l, const struct textbuf *text, uint32_t *id)
 	return 0;
 }
 
-/* Copy the texts: the resolver overwrites names when it names the next frame, and may be freed before the report. */
+/*
+ * Copy the texts and the build id: the resolver overwrites names when it names the next frame, and may be freed before
+ * the report.
+ */
 static struct report_frame *copy_frame(const struct report_frame *frame)
 {
 	const char *texts[] = { frame->name, frame->module, frame->file };

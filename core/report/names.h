@@ -8,11 +8,11 @@
 
 /**
  * struct report_names - the resolver's functions, or those of a test. The next call may overwrite the names and files
- * of symbols; everything else must stay until report_rows() returns.
+ * of symbols; everything else must stay until report_forget_names() or report_free().
  * @called:   as symbols_user_called(); NULL: not known for any address
  * @inlined:  as symbols_inlined(); NULL: nothing is inlined
- * @frames:   the names of name frames (core/rows/frame.h), which are printed alone; NULL: there are none
- * @demangle: as symbols_demangle(): results stay until report_rows() returns; NULL: names are printed as they are
+ * @frames:   the names of name frames (core/rows/frame.h), which have no address and no module; NULL: there are none
+ * @demangle: as symbols_demangle(); results must stay as long. NULL: names are printed as they are
  * @tasks:    tasks with their cgroups; NULL: no cgroups are known
  */
 struct report_names {

@@ -34,7 +34,7 @@ static uint32_t row_label(const struct printed_rows *p, const struct printed_row
 	return p->labels->ids[labels_seq(p->labels, row->kernel)->at + i];
 }
 
-/* The number of frames at the beginning that two rows share. */
+/* How many frames at the root need no comparison, because both rows have the same sequence. They may share more. */
 static uint32_t common_frames(const struct printed_rows *p, const struct printed_row *a, const struct printed_row *b)
 {
 	if (a->root != b->root || a->user != b->user)

@@ -16,7 +16,7 @@ static enum frame_lack lack_of(const struct symbol *sym)
 		return LACKS_NOTHING;
 	if (!sym->module)
 		return LACKS_MAPPING;
-	/* Some JIT compilers map the same memory twice: once to write to, once to run. */
+	/* Some JIT compilers map a memfd twice: once to write the code, once to run it. */
 	if (sym->anonymous || begins(sym->module, "memfd:"))
 		return LACKS_MAP;
 	return sym->module[0] == '[' ? LACKS_NOTHING : LACKS_SYMBOLS;
@@ -46,7 +46,7 @@ void stack_quality_start(struct stack_quality *q, unsigned int traits)
 	if (!q->begun)
 		q->start += (traits & FRAME_LACK) == LACKS_SYMBOLS;
 	else if (!(q->leaf & FRAME_OF_LIBC))
-		q->start = 0; /* only the outermost frame, and it is not _start */
+		q->start = 0; /* the frame before, which is the outermost one, is not _start */
 }
 
 unsigned int stack_quality_names(const struct stack_quality *q)

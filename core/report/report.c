@@ -21,7 +21,7 @@ struct task {
 	struct task_image of;
 	uint32_t label;   /* of its comm */
 	uint32_t cgroup;  /* label, or HASH_NONE */
-	uint32_t nr_rows; /* number of rows in the input */
+	uint32_t nr_rows; /* number of its rows in the current part */
 };
 
 static const struct intern_kind task_kind = INTERN_BYTES(struct task, of);
@@ -66,7 +66,7 @@ static int report_init(struct report *r)
 			       &r->printed.delimiter);
 }
 
-/* If reports are compared, a row belongs to both: leave out where each ran. */
+/* If reports are compared, a row has values of both: leave out the cgroup and the input, which may differ. */
 static bool prints_origin(const struct report *r)
 {
 	return r->labeller.form->prints_origin && !r->labeller.cfg->compared;
@@ -181,7 +181,7 @@ static int add_task(struct report *r, const struct task *task, const uint32_t *r
 	return rc || !r->part->quality ? rc : report_quality_add(r->part->quality, &task->of.key, &r->quality);
 }
 
-/* Find the task of each row, then sort rows by task. @order has room for all. */
+/* Find the task of each row, then sort the rows by task. @order: out: all row numbers */
 static int order_by_task(struct report *r, uint32_t *order, uint32_t nr)
 {
 	uint32_t *task_of = malloc((nr + 1) * sizeof(*task_of)), *next = NULL, i, at = 0;

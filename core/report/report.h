@@ -37,7 +37,7 @@ struct report; /* one report that is being put together */
  * @root:          a frame between the comm and the stacks; NULL: none
  * @weight:        values are multiplied by it; 1 or more
  * @from_schedule: leave out frames of tracing code: kernel stacks begin with the caller of __schedule()
- * @before:        rows of the report with which this one is compared
+ * @before:        the rows are of the earlier report, with which this one is compared
  * @input:         name of the file that the rows come from; NULL: none
  */
 struct report_part {

@@ -13,8 +13,9 @@ struct frame_key {
 };
 
 /*
- * A named frame with its @nr labels, root first: functions inlined at an address are frames of their own. @label: the
- * label if there is one, otherwise the position of the first. @traits: of a user frame, see quality.h
+ * A named frame with its @nr labels, root first: each function inlined at the address has its own label. @label: if @nr
+ * is 1, the label; otherwise the position of the first one in named_frames.labels. @traits: of a user frame, see
+ * quality.h
  */
 struct named_frame {
 	struct frame_key key;
@@ -24,11 +25,11 @@ struct named_frame {
 };
 
 #define FLAW_BITS 3
-#define SEQS_MAX  (1u << (31 - FLAW_BITS)) /* they would take 4 GiB */
+#define SEQS_MAX  (1u << (31 - FLAW_BITS)) /* the table of so many sequences would take 4 GiB */
 
 _Static_assert(FLAW_NR <= FLAW_BITS, "a bit for each flaw");
 
-/* A user stack that has been named. Small, because with a million of them memory access takes the time. */
+/* A user stack that has been named. Small, because with a million of them memory access takes most of the time. */
 struct named_stack {
 	uint32_t id;
 	uint32_t seq : 31 - FLAW_BITS, flaws : FLAW_BITS, reused : 1;
@@ -183,7 +184,7 @@ static int name_frame(struct report_stacks *s, const struct task_image *task, st
 static struct named_frame make_frame(struct named_frames *frames, const struct frame_key *key, size_t at,
 				     unsigned int traits)
 {
-	uint16_t nr = (uint16_t)(frames->nr_labels - at); /* LINES_DEPTH at most */
+	uint16_t nr = (uint16_t)(frames->nr_labels - at); /* LINES_FRAMES at most */
 
 	if (nr > 1)
 		return (struct named_frame){ *key, (uint32_t)at, nr, (uint8_t)traits };
@@ -199,7 +200,10 @@ static bool same_frame(const void *table, uint32_t pos, const void *key)
 	return have->addr == k->addr && have->is_return == k->is_return;
 }
 
-/* Waiting for memory here costs most of the time of a report. Shorter code waits less, so this does not use intern(). */
+/*
+ * Waiting for memory here costs most of the time of a report. Shorter code waits less, so this function does not use
+ * intern().
+ */
 static int find_frame(struct report_stacks *s, const struct task_image *task, const struct frame_key *key,
 		      struct named_frame **out)
 {

@@ -32,7 +32,7 @@ struct named_frames {
 /**
  * struct report_stacks - all zeros but @labeller is valid; see stacks_init().
  * @kernel_seqs: by stack number; HASH_NONE: not named yet
- * @finds_incomplete: find stacks with FLAW_INCOMPLETE
+ * @finds_incomplete: find stacks with FLAW_INCOMPLETE; for the current part
  */
 struct report_stacks {
 	struct labeller *labeller;
@@ -41,7 +41,7 @@ struct report_stacks {
 	/* for the current part */
 	bool from_schedule;
 	uint32_t *kernel_seqs;
-	/* of the task */
+	/* for the current task */
 	const struct task_image *task;
 	bool finds_incomplete;
 	struct named_frames user_frames;

@@ -25,7 +25,7 @@ static bool has_offset(const struct report_frame *frame)
 	return report_frame_unnamed(frame) && (frame->has_function || frame->offset);
 }
 
-/* Append the offset to a name. A name that is made from the module has it already. */
+/* Append the offset and the module to a name. A name that is made from the module needs no module. */
 static void put_offset(struct textbuf *b, const struct report_frame *frame)
 {
 	bool unnamed = report_frame_unnamed(frame);

@@ -197,7 +197,10 @@ static size_t module_column(const struct function **shown, size_t nr)
 	return most;
 }
 
-/* Print the end of a line: module and name, cut to the width of the terminal. @used: columns before them */
+/*
+ * Print the end of a line: module and name, cut to the width of the terminal. @column: columns for the module
+ * @used: columns before these
+ */
 static void print_name(const struct report_output *o, const char *module, const char *name, size_t column, size_t used)
 {
 	size_t modules = columns_of(module), left = SIZE_MAX;

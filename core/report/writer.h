@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The interface between core/report/report.c, which names, merges and sorts rows, and the output forms, which print
- * them. A new form is a file with its writer, a line of REPORT_FORMS() and a line of core/module.mk.
+ * them. A new form is a file with its writer, an entry in REPORT_FORMS() and a line of core/module.mk.
  */
 #ifndef CORE_REPORT_WRITER_H
 #define CORE_REPORT_WRITER_H
@@ -26,16 +26,17 @@ struct text_ref {
 
 /**
  * struct report_row - a row as printed. Everything is borrowed until row() returns.
- * @comm, @pid, @tid: its labels. @comm is safe to print; @pid and @tid are 0 if the form does not print them, @tid also
+ * @comm, @pid, @tid: its task. @comm is safe to print; @pid and @tid are 0 if the form does not print them, @tid also
  * if rows are not grouped by it
- * @cgroup, @input: its origin, printed if the form does: path of a cgroup, name of a file that was read. Empty if not
- * known
+ * @cgroup, @input: its origin: path of a cgroup, name of a file that was read. Empty if not known, or if the form does
+ * not print them
  * @nr:     number of @texts, @labels and @frames
- * @texts:  root first, from label(): the user stack, the delimiter if there is one, the kernel stack
- * @labels: the numbers of these texts, from 0: equal texts have the same number throughout a report, and few numbers
- *          are unused
- * @frames: the frames themselves, if the form is structured or reports are compared. Frames with the same label have
- *          the same address throughout a report, unless reports are compared
+ * @texts:  root first, from label(): report_part.root if there is one, the user stack, the delimiter if there is one,
+ *          the kernel stack
+ * @labels: the numbers of these texts, from 0: equal texts have the same number throughout a report. Some numbers
+ *          belong to texts that are not in @texts of any row, such as those of the folded form
+ * @frames: the frames themselves, if the form is structured or reports are compared. Equal labels have the same pointer
+ *          throughout a report: to the first frame that was added with this label
  * @value:  in the unit of the output
  * @before: the value in the report with which this one is compared; 0 without one
  * @times:  number of samples or intervals off the CPU in @value; @times_before: in @before
@@ -64,7 +65,7 @@ struct report_interval {
 /**
  * struct report_output - the output of one run: reports that are written to @out.
  * @cfg:   of the current report
- * @scale: factor for its values from before, so that both sides have the same sum
+ * @scale: factor for the values of the earlier report, so that both reports have the same sum; 1 with --absolute
  * @state: the writer's own
  */
 struct report_output {
@@ -82,7 +83,7 @@ struct report_output {
  * @name:       see REPORT_FORMS()
  * @suffixes:   file name suffixes that select it, ended by NULL; NULL: there are none
  * @delimiter:  the frame between the two stacks
- * @semicolon:  printed for a ';' inside a comm
+ * @semicolon:  printed for a ';' inside a name
  * @prints_pid: prints pid and tid; otherwise rows that differ only in these are merged
  * @prints_origin: the same for the cgroup and the input, unless reports are compared
  * @structured: row() reads report_row.frames; otherwise frames need not be kept, and may be NULL
@@ -111,7 +112,7 @@ struct report_writer {
 	int (*end)(struct report_output *o, bool whole);
 };
 
-/** report_failed() - 0, or the -errno of a failed write to @out; errno was 0 before that write. @out is locked. */
+/** report_failed() - 0, or the -errno of a failed write to @out. Set errno to 0 before the write. @out is locked. */
 static inline int report_failed(FILE *out)
 {
 	if (!ferror_unlocked(out))

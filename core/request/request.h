@@ -38,9 +38,9 @@ struct input {
 };
 
 #define STACK_DUMP_MAX   65528 /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
-#define STACK_DUMP_LEAST 16384 /* by default; few stacks are larger */
+#define STACK_DUMP_LEAST 16384 /* the default of request.dump_least; few stacks are larger */
 
-#define HASH_ENTRIES  40960 /* entries by default */
+#define HASH_ENTRIES  40960 /* the defaults of struct table_sizes */
 #define STACK_ENTRIES 16384
 
 /** struct table_sizes - the most entries of the tables in the kernel. */
@@ -71,7 +71,7 @@ struct request {
 	/* The session chooses these until it is open. */
 	struct command *command; /* only it is sampled, by following its threads or by filter.tree; NULL: none */
 	unsigned int asked;      /* see callchain_asked(); for a recording, the limit with which it was made */
-	bool unwinds;            /* user stacks are unwound here: samples have the data for that */
+	bool unwinds;            /* user stacks are unwound in user space: samples have the data for that */
 	/* With @unwinds, bytes of the stack copies; and the smallest useful size, if the rings have little room. */
 	uint32_t dump_bytes, dump_least;
 	bool proves;   /* with @unwinds: use frame pointers if they are proven right: see unwind_mode */

@@ -40,7 +40,7 @@ void callchain_split(const uint64_t *ips, uint64_t nr, struct stack *kernel, str
 
 	*kernel = (struct stack){ .state = STACK_NONE };
 	*user = (struct stack){ .state = STACK_NONE };
-	/* The user's part is the last. A marker's value behind it is a forged return address. */
+	/* The user's part is the last: a marker's value inside it is a forged return address. */
 	for (i = 0; i < nr && user->state == STACK_NONE; i++) {
 		if (ips[i] == (uint64_t)PERF_CONTEXT_USER)
 			callchain_entry(ips + i, nr - i, user);

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define MAX_EXAMPLES    10
-#define MAX_PENDING     4096 /* more than there can be threads inside such a system call */
+#define MAX_PENDING     4096 /* more threads than can be inside the system calls of compare.h at once */
 #define MAX_UNEXPLAINED 65536
 #define MAX_RENAMED     1024 /* threads whose last two names are remembered */
 
@@ -229,7 +229,7 @@ static bool is_dying(const struct difference *d)
 	       (d->program.left && d->program.filtered);
 }
 
-/* True if both saw the same thread and name, but the pinned map had changed before the reader looked. */
+/* True if both saw the same thread and name, but the pinned map may have changed before the reader looked. */
 static bool is_remapped(const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
@@ -249,7 +249,7 @@ static bool is_reused(const struct difference *d)
 	return p->reused && p->filtered != r->filtered && p->pid == r->pid && p->tid == r->tid;
 }
 
-/* True if both saw the same thread and filtered it by the name that they saw: only the names differ. */
+/* True if both saw the same thread, and each applied the filter to the name that it saw: only the names differ. */
 static bool is_of_names(const struct compare *c, const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
@@ -312,7 +312,7 @@ static int judge(struct compare *c, struct difference *d, const struct row_key *
 	return await(c, d, AWAITED_COMM, key);
 }
 
-/* @tid ran on: its waiting samples were not taken inside such a system call. */
+/* @tid has a later sample that awaits no record: so its waiting samples were not inside a call that writes one. */
 static int give_up_pending(struct compare *c, pid_t tid)
 {
 	struct difference d;
@@ -334,7 +334,10 @@ int compare_sample(struct compare *c, const struct compare_view *program, const 
 	} else {
 		c->counts.unpaired++;
 	}
-	/* Several may wait: on a slow CPU, or a virtual CPU that its host suspends inside that system call. */
+	/*
+	 * Give up only if this sample does not wait itself: several may wait, if a CPU is slow or its host suspends it
+	 * while the thread is inside that system call.
+	 */
 	if (!rc && ring->tid > 0)
 		rc = give_up_pending(c, ring->tid);
 	return rc < 0 ? rc : 0;
@@ -503,7 +506,7 @@ struct rows *compare_explained(const struct compare *c)
 	return NULL;
 }
 
-/* Return: how many samples @program has beyond those of @ring; -ENOMEM. @to: NULL, or these are added to it */
+/* Return: how many samples @program has beyond those of @ring; -ENOMEM. @to: add these samples to it; NULL: do not */
 static int64_t more_of(const struct rows *program, const struct rows *ring, struct rows *to)
 {
 	struct row row, other;

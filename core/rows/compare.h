@@ -11,13 +11,12 @@
  *   one (over zeros: Linux 3.10), and the ring has the old name. Until the COMM record with the new name, the two sides
  *   agree on no sample of the thread. If two threads rename a third one at once, the order of the records may not be
  *   the order of the names: then the thread may have either name, until it gets another. If threads are selected by
- * name, one side may filter a sample that the other counts.
+ *   name, one side may filter a sample that the other counts.
  * - dying: a sample of a task that has left the pid tables has no ids (-1; before 4.14 0, like the idle task). Only the
- *   EXIT records of its CPU show which task it was, and the last of these may be of another task, because the task
- *   exited before the run. A task leaves its mount namespace some time before its EXIT record, which matters if a
- *   mount namespace is selected. In a PID namespace, a task
- *   outside has id 0, too: if neither its stacks nor the event tell it from the idle task (see profile(8), NAMESPACES),
- *   the ring shows the idle task.
+ *   EXIT records of its CPU show which task it was. The last of these may be of another task, if the sampled task wrote
+ *   its own before the run. A task leaves its mount namespace some time before its EXIT record, which matters if a
+ *   mount namespace is selected. In a PID namespace, a task outside has id 0, too: if neither its stacks nor the event
+ *   tell it from the idle task (see profile(8), NAMESPACES), the ring shows the idle task.
  * - unshared: a system call that moves a thread to another mount namespace (unshare, setns) moves it first and writes
  *   the NAMESPACES record then. Counted if one of the two namespaces is selected.
  * - unnamed: the kernel names its own threads when it creates them, without a record (since 6.3). The reader asks
@@ -27,7 +26,7 @@
  *   been read again.
  * - remapped: a pinned map that selects tasks was changed between the sample and its reading.
  * - reused: with a command, the program has a map that says which processes are selected. The reader deletes an entry
- *   when it comes to the EXIT record. Until then, the program takes another process with the same pid for the old one.
+ *   when it reads the EXIT record. Until then, the program takes another process with the same pid for the old one.
  *
  * Every other difference is a bug in one of the backends.
  */
@@ -44,7 +43,7 @@ struct filter;
 /** struct compare_view - a sample as one side sees it. */
 struct compare_view {
 	bool filtered;
-	/* For the ring as in the record: -1, before 4.14 0: dying. For the program -1: outside our PID namespace */
+	/* The ring's: as in the record; -1 (before 4.14: 0): dying. The program's: -1: outside our PID namespace */
 	pid_t pid, tid;
 	char comm[COMM_LEN];
 	bool unsure; /* the reader may have seen another state of a pinned map than the program */
@@ -115,11 +114,16 @@ void compare_wait(void);
 
 /** compare_gap() - begin or end a time in which records of a CPU are @missing; see sink_gap(). */
 void compare_gap(struct compare *c, bool missing);
-/** compare_missed() - records were lost before this call. They may explain the differences of names and mount
- * namespaces that no record has explained so far. */
+/**
+ * compare_missed() - records were lost before this call. They may explain the differences of names and mount namespaces
+ * that no record has explained so far.
+ */
 void compare_missed(struct compare *c);
 
-/** compare_end() - no more records will come: count all other differences as unexplained. Return: 0 or -ENOMEM. */
+/**
+ * compare_end() - no more records will come: count the remaining differences as unexplained; those that still await a
+ * record count as unseen if there is a gap. Return: 0 or -ENOMEM.
+ */
 int compare_end(struct compare *c);
 
 /** compare_counts_add() - add each number of @more to @to. */

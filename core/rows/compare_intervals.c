@@ -36,7 +36,7 @@ static void add_example(struct compared_intervals *c, const struct row *program,
 		 program->value / 1000, ring->times, ring->value / 1000);
 }
 
-/* True if the ring's intervals can be some of @program's: their time is not longer. */
+/* True if the ring's intervals can be some of @program's: their time is not longer, except for the tolerance. */
 static bool is_within(const struct row *program, uint64_t ring_ns, uint64_t ring_times)
 {
 	return ring_ns <= program->value || ring_ns - program->value <= ring_times * INTERVAL_APART_NS;
@@ -162,7 +162,10 @@ static void compare_sides(struct compared_intervals *c, const struct rows *progr
 	find_only_ring(c, ring, seen, lost);
 }
 
-/* True if the losses explain all differences. An interval without stacks is also missing in the program's row. */
+/*
+ * True if the losses explain all differences. An interval that the ring has without stacks also counts as missed, in
+ * the row in which the program has it.
+ */
 static bool is_explained(const struct compared_intervals *c, const struct intervals_lost *lost)
 {
 	return c->unsampled <= lost->unsampled && c->stretched <= lost->unseen &&

@@ -3,11 +3,11 @@
  * --backend=both of offcputime: compare the intervals off the CPU that the BPF program and the ring's reader have added
  * up.
  *
- * Both read the clock at both ends of an interval, one just after the other, so their times differ a little. Otherwise
- * they must have the same rows with the same number of intervals. There are three exceptions, which are no differences.
- * If a ring was full or a CPU offline, only the program has the interval: it is missed. If the reader missed both
- * switches between two intervals, it has one long interval instead: the row is stretched. If the ring has a switch
- * without a sample, its interval is in a row without stacks, and the program's in another row.
+ * Each side reads the clock at both ends of an interval, one side just after the other, so the times differ a little.
+ * Otherwise they must have the same rows with the same number of intervals. There are three exceptions, which are no
+ * differences. If a ring was full or a CPU offline, only the program has the interval: it is missed. If the reader
+ * missed both switches between two intervals, it has one long interval instead: the row is stretched. If the ring has a
+ * switch without a sample, its interval is in a row without stacks, and the program's in another row.
  */
 #ifndef CORE_ROWS_COMPARE_INTERVALS_H
 #define CORE_ROWS_COMPARE_INTERVALS_H
@@ -34,7 +34,7 @@ struct compared_intervals {
 	 * interval instead of two
 	 */
 	uint64_t stretched;
-	uint64_t missed; /* intervals that only the program has, with those of @unsampled; their rows count as equal */
+	uint64_t missed; /* intervals that only the program has, including @unsampled; their rows count as equal */
 	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals */
 	uint64_t apart_ns;
 	size_t nr_examples;
@@ -46,7 +46,7 @@ struct compared_intervals {
  * above do not hold: each difference counts.
  */
 struct intervals_lost {
-	uint64_t unseen;    /* intervals that it did not see */
+	uint64_t unseen;    /* intervals that the ring's side did not see */
 	uint64_t unsampled; /* intervals whose stacks it lacks */
 };
 

@@ -4,8 +4,8 @@
  *
  * Both have 64 bits, so that stacks are hashed, compared and copied as arrays of numbers. The upper 7 bits tell them
  * apart: plain user addresses have none of these bits set, kernel addresses have all, and the flags below mark the
- * other forms. A name frame holds the number of the name in the struct frame_names of the run. It means the same in
- * every table of rows.
+ * other forms. A name frame holds the number of the name in the struct frame_names of the run, so a name frame means
+ * the same in every table of rows.
  *
  * The kernel reads user callchains from the memory of the profiled process, where any number can be a return address.
  * So a process can forge a name frame, but frame_names_text() treats it as an address unless such a name exists.
@@ -33,8 +33,8 @@ enum frame_kind {
 #define FRAME_NAME (1ULL << 61) /* the kind is in bits 32 to 39, the number of the name below */
 
 /*
- * With only bit 60 of the upper 7 it is kernel code at an address that showed other code, too: the frame has the number
- * of a range of kernel_ranges.h (KERNEL_RANGE_FRAME).
+ * A frame with only bit 60 of the upper 7 set is kernel code at an address that showed other code, too. It holds the
+ * number of a range of kernel_ranges.h (KERNEL_RANGE_FRAME).
  */
 
 static inline bool frame_is_exact(frame_t f)
@@ -72,7 +72,9 @@ void frame_names_release(struct frame_names *n);
  */
 int frame_names_add(struct frame_names *n, enum frame_kind kind, const char *name, frame_t *out);
 
-/** frame_names_text() - the name of @f, borrowed until frame_names_release(); NULL: @f is an address. @n: may be NULL
+/**
+ * frame_names_text() - the name of @f, borrowed until frame_names_release(); NULL: @f is an address, or has a name that
+ * does not exist. @n: may be NULL
  */
 const char *frame_names_text(const struct frame_names *n, frame_t f);
 

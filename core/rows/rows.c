@@ -48,7 +48,7 @@ struct rows {
 	frame_t *arena;
 	size_t arena_used, arena_cap;
 	uint32_t last; /* the row that rows_add() added to last */
-	/* Cache of origins, indexed by the last bits of the task's number: most origins repeat */
+	/* Cache of the numbers of origins, indexed by the last bits of the pid: most origins repeat */
 	uint32_t recent[RECENT];
 	uint64_t total, times;
 };

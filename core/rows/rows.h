@@ -24,7 +24,7 @@ enum stack_state {
 
 /**
  * struct stack - one side of a sample's stack.
- * @frames:    leaf first, no PERF_CONTEXT_ markers, no zeros; only user addresses may be exact
+ * @frames:    leaf first, no PERF_CONTEXT_ markers, no zeros; only user addresses may have FRAME_EXACT
  * @nr:        0 unless STACK_TAKEN
  * @truncated: callers beyond the last frame were cut by a depth or copy limit
  */
@@ -69,7 +69,7 @@ void rows_free(struct rows *t);
  * @key:   its stacks are copied; they may be those of a row of @t
  * @value: number of samples; for intervals off the CPU, nanoseconds
  * @times: number of samples or intervals
- * Return: 0; -ENOMEM with the rows unchanged; -E2BIG beyond 2^32 - 2 rows or stacks.
+ * Return: 0; -ENOMEM with the rows unchanged; -E2BIG beyond 2^32 - 2 rows, stacks or tasks.
  */
 int rows_add(struct rows *t, const struct row_key *key, uint64_t value, uint64_t times);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics about each sample and each interval off the CPU. They have to balance. */
+/* Statistics about each sample and each interval off the CPU. The two equations below have to hold. */
 #ifndef CORE_ROWS_STATS_H
 #define CORE_ROWS_STATS_H
 
@@ -55,7 +55,7 @@ struct stats {
 	uint64_t ring_samples;            /* samples read from the rings */
 	uint64_t bad_samples;             /* of these: refused by the decoder */
 	uint64_t lost_records;            /* records for which a ring had no room: samples, notes, tasks and mappings */
-	/* on CPUs that are sampled: lost_records without lost_side_band, and since 6.0 without notes and switches */
+	/* of lost_records: on sampled CPUs, without lost_side_band, and since 6.0 without notes and switches */
 	uint64_t lost_here;
 	uint64_t lost_side_band;    /* of lost_records: about tasks and mappings, if these have rings of their own */
 	uint64_t lost_notes;        /* of lost_records: see counter_ops.note; 0 before 6.0: not told apart there */

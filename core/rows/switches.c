@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Keep rows for threads that return to them: at least KEPT_ROWS, and KEPT_TIMES the number of open intervals. */
+/*
+ * Rows of ended intervals are kept for later intervals with the same key, unless there are at least KEPT_ROWS rows, and
+ * at least KEPT_TIMES as many as open intervals.
+ */
 #define KEPT_ROWS  4096
 #define KEPT_TIMES 4
 
@@ -31,7 +34,7 @@ struct switches {
 
 	uint32_t exited[SWITCHES_EXITED]; /* a ring of the last threads that left and may be gone */
 	size_t nr_exited;                 /* number of threads ever put there */
-	size_t nr_maybe;                  /* number of such intervals in @open */
+	size_t nr_maybe;                  /* number of intervals in @open with @maybe */
 
 	/*
 	 * Numbers since the last switches_stats(). @begun may go below zero, modulo 2^64 as all sums of statistics,
@@ -86,7 +89,7 @@ static void drop_interval(struct switches *s, struct interval *v)
 	intern_delete(&s->open, &interval_kind, v);
 }
 
-/* If an interval of @id is open, count it as lost. */
+/* Drop the interval of @id, if there is one, and count it as lost unless it is @maybe. */
 static void lose_interval(struct switches *s, uint32_t id)
 {
 	struct interval *v = find_interval(s, id);

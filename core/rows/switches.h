@@ -60,8 +60,8 @@ void switches_filtered(struct switches *s, uint32_t id);
  */
 
 /**
- * switches_next_stay() - thread @id came to a CPU at @since. If its open interval came after a stay that began later
- * than @since, return when that stay began; 0: it did not, or no interval is open.
+ * switches_next_stay() - thread @id came to a CPU at @since. Return: when the stay before its open interval began, if
+ * that was later than @since; 0: it was not, it is not known, or no interval is open.
  */
 uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t since);
 
@@ -88,7 +88,10 @@ void switches_reject(struct switches *s, uint32_t id);
  */
 int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct rows *to);
 
-/** switches_exit() - a new thread has the number @id: the old one left for ever, without a record. */
+/**
+ * switches_exit() - a new thread has the number @id: the old one left for ever, without a record. The open interval
+ * counts as if it had never begun.
+ */
 void switches_exit(struct switches *s, uint32_t id);
 
 /**

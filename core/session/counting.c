@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/counting.h"
 
-/* List the counters of @way that this run needs. Another counter may count the intervals. Return: how many. */
+/* List the counters of @way that this run needs. A second one may count the off-CPU intervals. Return: how many. */
 static size_t counters_of(const struct session *s, const struct way *way, const struct counter_ops **out)
 {
 	bool other = s->request.off_cpu.wanted && way->counter && way->counter->switches;

@@ -39,8 +39,8 @@ static bool give_up_apart(struct events *ev)
 }
 
 /*
- * If even the smallest rings could not be mapped, or descriptors ran out: do without rings for tasks and mappings,
- * which halves the need.
+ * If even the smallest rings could not be mapped, or descriptors ran out: do without separate rings for tasks and
+ * mappings, which halves the number of rings.
  */
 static bool do_without_apart(struct events *ev, int code)
 {
@@ -49,7 +49,7 @@ static bool do_without_apart(struct events *ev, int code)
 	return ev->apart && (no_memory || descriptors_ran_out(code)) && give_up_apart(ev);
 }
 
-/* If descriptors ran out while threads were opened: do without these rings, to follow more threads. */
+/* If descriptors ran out before all threads were followed: do without separate rings, to follow more threads. */
 static bool follow_more(struct events *ev)
 {
 	int code = ev->unfollowed.code;
@@ -57,7 +57,7 @@ static bool follow_more(struct events *ev)
 	return ev->apart && descriptors_ran_out(code) && give_up_apart(ev);
 }
 
-/* If the rings had to become so small that it matters to the events, open the events again for such rings. */
+/* If the rings had to become too small for these events, open the events again: see events_outgrow_rings(). */
 static int open_with(struct session *s, const struct way *way, struct err *err)
 {
 	int rc;
@@ -247,7 +247,7 @@ static int hold_files(const struct session *s, struct err *err)
 	return rc;
 }
 
-/* Threads leave their CPUs inside the kernel: without kernel stacks, a profile cannot show where. */
+/* Threads leave their CPUs inside the kernel, so switch events that exclude the kernel take no stacks at all. */
 static void remark_user_only(const struct session *s, struct err *why)
 {
 	const struct err *refused = &s->events.user_only;

@@ -29,7 +29,8 @@ struct way_trial {
  * @s: new; afterwards only session_free() may be called for it
  * @tasks: follow threads instead of sampling whole CPUs: the calling thread if the request of @s names only thread 0
  *
- * On a host whose kernel the first bpf(2) would taint, a way that needs bpf(2) is not tried, and not usable.
+ * On a host whose kernel the first bpf(2) would taint, a way that needs bpf(2) is not tried, and not usable, unless the
+ * request of @s names a way.
  */
 void fallback_try(struct session *s, const struct way *way, bool tasks, struct way_trial *out);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * The most time that a walk through the kernel's table may take. A full table of the default size takes 30 ms. A walk
- * is needed once in thousands of exits.
+ * The most time that a walk through the counts in the kernel (counter_ops.pids) may take. A full table of the default
+ * size takes 30 ms. A walk is needed once in thousands of exits.
  */
 #define FORGET_WALK_NS (500 * 1000 * 1000ULL)
 

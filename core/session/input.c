@@ -15,8 +15,9 @@ int input_open(struct session *s, struct err *err)
 	s->way = s->ways;
 	snprintf(s->reason, sizeof(s->reason), "reads '%.500s'", s->request.input.path);
 	/*
-	 * Records may be read, and waited for, until the event is known. If a signal has ended the run that this
-	 * recording is compared with, the report is due, and a second signal ends the process.
+	 * counting_open() may read records, and wait for them, until the event is known: note signals before that. If
+	 * this recording is compared with a run that a signal has ended, the report is due: let a second signal end the
+	 * process.
 	 */
 	if (signals_due() == UINT64_MAX)
 		signals_note();
@@ -39,7 +40,7 @@ int input_run(struct session *s, struct err *err)
 		if (!rc && tasks_forget_due(s->sink.tasks))
 			forget_tasks(s);
 	} while (!rc && !(s->recording.ends && signals_noted()));
-	/* The run waited for the rest of a stream, however long that took. */
+	/* Reading the rest of a pipe may have taken long: the time for the report (signals_due()) counts from now. */
 	if (signals_noted())
 		signals_obey();
 	signals_release();

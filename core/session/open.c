@@ -86,7 +86,7 @@ static int open_targets(struct session *s, struct err *err)
 	return s->targets ? 0 : err_sys(err, -ENOMEM, "cannot begin");
 }
 
-/* Without the namer, /proc/kallsyms has the names, at a higher price. */
+/* The namer may be missing: then the names come from /proc/kallsyms, which takes more CPU time. */
 static void open_namer(struct session *s)
 {
 	const struct namer_ops *ops = session_counts_in_kernel(s) ? s->way->counter->namer : NULL;

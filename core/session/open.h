@@ -6,8 +6,9 @@
 #include "core/session/state.h"
 
 /**
- * session_open() - open events, source and counters, see fallback_open(). Then drop capabilities that are no longer
- * needed, see core/host/privileges.h. Call it before another thread exists.
+ * session_open() - open events, source and counters, see fallback_open(), or the recording. Drop capabilities that are
+ * no longer needed, see core/host/privileges.h: before a recording is opened, otherwise after it. Call session_open()
+ * before another thread exists.
  */
 int session_open(struct session *s, struct err *err);
 

@@ -15,10 +15,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define FETCH_MS 50   /* while the reader is busy, or much is kept */
-#define LOOK_MS  40   /* between two looks for processes that may exit soon */
-#define WAKE_MS  1000 /* if the write that wakes the thread fails, it sees its orders after this time */
-/* side-band events record for so much longer, about the last samples; see compare_wait() */
+#define FETCH_MS 50   /* between two fetches while signals are taken, or while much is kept */
+#define LOOK_MS  40   /* between two looks for processes whose mappings are not known */
+#define WAKE_MS  1000 /* if the write that wakes the thread fails, it checks its flags after this time */
+/* how much longer the side-band events record: the records about the last samples come later, see compare_wait() */
 #define TELL_NS (20 * NSEC_PER_SEC / 1000)
 
 enum { WAKE, SIGNALS }; /* indexes in waiting.fds */
@@ -33,7 +33,7 @@ struct ring_thread {
 	bool much;  /* the last fetch kept much; used by the thread alone */
 	struct waiting waiting;
 	int wake, asks; /* eventfds: one wakes the thread, one the reader */
-	/* One thread sets these, the other reads them. */
+	/* One thread sets these, the other reads them; the reader also clears @gone. */
 	bool ends, minds_signals, signalled, gone;
 	uint64_t stop_at, stopped_ns; /* 0: no time to stop is set; not stopped yet */
 	uint64_t fetched_ns;          /* of the last fetch; used by the thread alone */
@@ -150,7 +150,10 @@ static int wait_for_rings(struct ring_thread *k, bool *gone)
 	return ready;
 }
 
-/* True if no fetch was in the last FETCH_MS. Looks for processes come more often. */
+/*
+ * True if a fetch is due: at each wakeup or, with looks for processes, which wake the thread more often, FETCH_MS after
+ * the last fetch.
+ */
 static bool is_due(const struct ring_thread *k)
 {
 	return !k->looks || now_ns() - k->fetched_ns >= FETCH_MS * (NSEC_PER_SEC / 1000);

@@ -2,10 +2,10 @@
 /*
  * A thread that copies the rings into memory while the other threads unwind stacks, open files, write a report, or wait
  * for a CPU. It calls source_ops.fetch and little else, so each turn takes microseconds. Therefore it may have a
- * real-time priority, which the others may not, see priority.h. The thread copies when a ring is a quarter full,
- * because then the kernel wakes it. It also copies about every 50 ms while much of the copies has not been read, and
- * while it takes signals (ring_thread_take_signals()). It also ends the sampling when the time is up or a signal comes,
- * because the main thread, which reads the copies, may get no CPU time for seconds.
+ * real-time priority, which the others may not, see priority.h. The thread copies when the kernel wakes it, usually
+ * because a ring is a quarter full. It also copies about every 50 ms while much of the copies has not been read, and
+ * while it takes signals (ring_thread_take_signals()). It also ends the sampling when the time is up or a signal comes
+ * (ring_thread_stop_at()), because the main thread, which reads the copies, may get no CPU time for seconds.
  */
 #ifndef CORE_SESSION_RING_THREAD_H
 #define CORE_SESSION_RING_THREAD_H
@@ -51,7 +51,7 @@ int ring_thread_asks(struct ring_thread *k, struct err *err);
  */
 void ring_thread_take_signals(struct ring_thread *k, bool on);
 
-/** ring_thread_signalled() - true if it has taken a signal since ring_thread_take_signals(). */
+/** ring_thread_signalled() - true if the thread has taken a signal (ring_thread_take_signals()). */
 bool ring_thread_signalled(const struct ring_thread *k);
 
 /**

@@ -44,8 +44,8 @@
 #include <unistd.h>
 
 #define DRAIN_NS    (200 * 1000 * 1000ULL) /* rings are read at least that often */
-#define HURRY_NS    (20 * 1000 * 1000ULL)  /* and this often at first, and while stacks are being proven */
-#define CALM_NS     (5 * HURRY_NS)         /* until no stack was proven for so long */
+#define HURRY_NS    (20 * 1000 * 1000ULL)  /* and this often at first, and when look_closer() sees a need: */
+#define CALM_NS     (5 * HURRY_NS)         /* for so long */
 #define CPUS_NS     (200 * 1000 * 1000ULL) /* time between two looks at the list of online CPUs */
 #define PROGRESS_NS (500 * 1000 * 1000ULL) /* time between two calls of session.progress */
 #define AHEAD_NS    (4 * 1000 * 1000ULL)   /* time for work ahead between two reads of the rings */
@@ -65,7 +65,7 @@ static int empty_set(struct session *s, unsigned int i)
 					      .adds = session_compares_intervals(s) });
 }
 
-/* If a process makes code, keep the names of that code, too. */
+/* Keep the names of the code that a process makes at run time. */
 static void keep_names(const struct session *s, pid_t pid)
 {
 	uint64_t began = now_ns();
@@ -76,7 +76,7 @@ static void keep_names(const struct session *s, pid_t pid)
 	open_files_spend(s->files.open_files, now_ns() - began);
 }
 
-/* Keep a mapped file open. With threads as targets (-L), their processes are not known: keep all. */
+/* Keep a mapped file open. With threads as targets (-L, -t), their processes are not known: keep all. */
 static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
 {
 	const struct session *s = ctx;
@@ -124,7 +124,7 @@ static int keep_files(struct session *s)
 	return 0;
 }
 
-/* Each CPU needs up to six descriptors, each followed thread one more, and each file that is kept open one. */
+/* Each CPU needs up to six descriptors, each followed thread one or more on each CPU, and each file kept open one. */
 static void raise_descriptors(void)
 {
 	struct rlimit rl;
@@ -201,7 +201,7 @@ static void release_signals(struct session *s)
 {
 	if (s->signal_fd < 0)
 		return;
-	/* If the end of the run was reached anyway, a signal that came meanwhile is a first one, too. */
+	/* A signal that came after the last look is a first one, too: take it, so that it does not end the process. */
 	while (signals_take(s->signal_fd))
 		s->signalled = true;
 	close(s->signal_fd);
@@ -209,7 +209,7 @@ static void release_signals(struct session *s)
 	signals_release();
 }
 
-/* Records about a new process take two rounds until they are applied, so the next round should come soon. */
+/* Records about a new process are applied only after two reads of the rings, so the next read should come soon. */
 static void notice_process(void *ctx, pid_t pid, bool existed)
 {
 	struct session *s = ctx;
@@ -270,7 +270,10 @@ static int fd_of_targets(const struct session *s)
 	return s->targets ? targets_fd(s->targets) : -1;
 }
 
-/* Sleep until there is much to read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
+/*
+ * Sleep until there is much to read or a process to notice, a signal comes, the command or all targets have ended, or
+ * the time is up. Return: 1: a CPU seems to have gone; 0; -errno.
+ */
 static int wait_for_work(const struct session *s, uint64_t until, struct err *err)
 {
 	struct pollfd fds[NR_WAITS] = {
@@ -296,7 +299,7 @@ static int wait_for_rings(const struct session *s, struct waiting *w, uint64_t u
 	bool gone;
 	int rc = 0;
 
-	/* The events may have changed. Dead events are found and skipped once in each of these periods. */
+	/* Begin again after each CPUS_NS: the events may have changed. Each time, dead events set @gone once more. */
 	if (now - w->began >= CPUS_NS) {
 		waiting_end(w);
 		rc = waiting_begin(w, &s->events, err);
@@ -345,7 +348,10 @@ static int keep_rings(struct session *s, struct err *err)
 	if (s->ring_thread || !s->env.source->fetch)
 		return 0;
 	s->ring_thread = ring_thread_start(&s->events, has_realtime(s), s->signal_fd, s->env.source, s->source, err);
-	/* If no thread can be created, which may happen at any time, this thread empties the rings. */
+	/*
+	 * If no thread can be created, which may happen at any time, this thread empties the rings. Not if there are
+	 * intervals and the run has not begun: only another thread can empty the rings during the reports.
+	 */
 	if (!s->ring_thread && (err->code == -EAGAIN || descriptors_ran_out(err->code)) &&
 	    (!s->request.interval_ns || s->sink.began_ns))
 		return 0;
@@ -409,9 +415,9 @@ static int tell_of_all(struct session *s, struct err *err)
 }
 
 /*
- * Read the rings more often while stacks are being proven: each sample of a stack that is not proven yet comes with a
- * copy, though the BPF program could count it. The same when a process had its first sample: before it exits, the
- * records about its mappings must be applied, so that its files are opened.
+ * Read the rings more often for CALM_NS after a stack was proven: each sample of a stack that is not proven yet comes
+ * with a copy, though the BPF program could count it. The same when a process had its first sample: before it exits,
+ * the records about its mappings must be applied, so that its files are opened.
  */
 static void look_closer(struct session *s, uint64_t now)
 {
@@ -506,7 +512,7 @@ static void end_report(struct session *s)
 		ring_thread_take_signals(s->ring_thread, false);
 }
 
-/* Start the reader first: a BPF program that waits for it counts from then on. */
+/* First start the thread that empties the rings. With both backends, BPF programs count from counting_start() on. */
 static int begin(struct session *s, struct err *err)
 {
 	int rc = keep_rings(s, err);
@@ -520,7 +526,7 @@ static int begin(struct session *s, struct err *err)
 	watch_begin(s->events.watch);
 	if (!rc)
 		rc = counting_start(s, err);
-	/* If the reader counts, its preparation is over only now. */
+	/* If the reader of the rings counts, it counts only from now on: counting_start() has emptied the rings. */
 	if (events_reader_counts(&s->events))
 		s->sink.began_ns = now_ns();
 	s->sink.started_ns = s->sink.began_ns;
@@ -531,8 +537,8 @@ static int begin(struct session *s, struct err *err)
 	s->hurry_until = s->sink.began_ns + CALM_NS;
 	events_begin(&s->events, s->sink.began_ns);
 	/*
-	 * No record will show that the command executes its program: note it here. The command waits until it is
-	 * released.
+	 * Perhaps no record will show that the command executes its program (comm_exec is new in 3.16): note it here.
+	 * The command waits until it is released.
 	 */
 	if (!rc && s->request.filter.tree && !s->events.attrs[EVENT_SIDE_BAND].comm_exec &&
 	    descendants_exec(s->request.filter.tree, command_pid(s->request.command)))
@@ -663,12 +669,12 @@ static void keep_priority(uint64_t sampled_ns)
 
 	if (ns > REPORT_MAX_NS)
 		ns = REPORT_MAX_NS;
-	/* A signal that is due leaves no more time than this. */
+	/* After a signal, keep it as long as the work on the report may take. */
 	priority_keep(due == UINT64_MAX ? ns : sub_or_0(due, now_ns()));
 }
 
 /*
- * Raise the priority only for the interval. A thread that keeps the rings during the report has started by then, and
+ * Raise the priority only for the interval. A thread that empties the rings during the report has started by then, and
  * keeps its priority.
  */
 int session_run(struct session *s, struct err *err)

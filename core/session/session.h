@@ -48,7 +48,7 @@ void session_progress(struct session *s, void (*fn)(void *ctx, const struct prog
  */
 int session_run(struct session *s, struct err *err);
 
-/** session_targets_ended() - true if all processes of -p, or threads of -L, have ended. The run ends with them. */
+/** session_targets_ended() - true if all processes of -p, or threads of -L or -t, have ended. Then the run ends. */
 bool session_targets_ended(const struct session *s);
 
 /**

@@ -29,7 +29,7 @@ struct session {
 	struct sink sink;
 	struct mapped_files_cfg files; /* its open_files belongs to the session; set in live runs with user stacks */
 	char *perf_cache;              /* path of perf's build-id cache, for @files */
-	struct perf_maps *perf_maps;   /* set if user stacks are sampled, or a recording has them */
+	struct perf_maps *perf_maps;   /* set unless user stacks are left out (filter.no_user) */
 	struct jitdumps *jitdumps;     /* set in the same cases */
 	struct used_namer namer;       /* set if the kernel is sampled and the namer could be opened */
 	struct recording recording;    /* if the source is not live; then there are no events */
@@ -43,7 +43,7 @@ struct session {
 		/* Why --unwind=auto walks by frame pointers alone; code 0: it does not, or does so for off-CPU time */
 		by_fp;
 
-	int signal_fd;           /* SIGINT and SIGTERM, from session_open() to the end of session_run(); otherwise -1 */
+	int signal_fd;           /* SIGINT and SIGTERM, from session_open() to the end of the run; otherwise -1 */
 	bool signalled;          /* a signal has been taken from it */
 	int mntns_fd;            /* the mount namespace of filter.mntns, see proc_hold_mntns(); otherwise -1 */
 	struct targets *targets; /* processes of -p, threads of -L or -t; NULL: none, or those of a recording */

@@ -16,8 +16,8 @@ const struct rows *session_intervals(const struct session *s)
 }
 
 /*
- * The most samples that may have been lost, by the kernel's counts. With intervals the kernel may report a loss at the
- * end of one in the next: no limit.
+ * The most samples that may have been lost, by the kernel's counts. UINT64_MAX: no limit: the kernel does not count
+ * lost records (before 6.0), or the run has intervals (-i), and the kernel may report a loss in the next interval.
  */
 static uint64_t lost_at_most(const struct session *s, const struct stats *b)
 {

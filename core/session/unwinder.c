@@ -26,8 +26,8 @@ static uint64_t nr_cpus(const struct session *s)
 }
 
 /*
- * A larger copy costs time only if the stack has so much above its pointer: 64 KiB take the kernel some 10 us, which
- * the sampled program pays.
+ * A larger copy costs time only if the stack has so much above its pointer: 64 KiB take the kernel some 10 us, during
+ * which the sampled program does not run.
  */
 static void choose_dump(struct session *s)
 {

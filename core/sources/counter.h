@@ -25,7 +25,8 @@ struct source_env;
 struct first_ops {
 	/*
 	 * Begin to report. Called when the events have just been enabled, and before start() of the source, which takes
-	 * long on a large host. The source's rings are mapped by then, so they get limited locked memory first.
+	 * long on a large host. The source's rings are mapped by then: if locked memory is limited, they get it first,
+	 * and the rings for these reports get the rest.
 	 */
 	void (*watch)(struct counter *c);
 
@@ -41,7 +42,7 @@ struct first_ops {
 
 /** struct counter_ops - a const table for each counter. */
 struct counter_ops {
-	const char *program; /* its source, for --ebpf */
+	const char *program; /* source text of its BPF program, for --ebpf */
 
 	/* The counter for off-CPU intervals, which counts them instead of this one; NULL: this one counts both. */
 	const struct counter_ops *switches;

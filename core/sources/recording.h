@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** struct recorded_event - an event of a recording, and its samples. */
+/** struct recorded_event - an event of a recording, and the number of its samples. */
 struct recorded_event {
 	char *name; /* fit to print */
 	uint64_t samples;

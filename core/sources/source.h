@@ -73,8 +73,9 @@ struct source_ops {
 	int (*drain)(struct source *s, struct err *err);
 
 	/*
-	 * Look for samples of processes whose mappings are not known, for drain() to read them at once. Called often by
-	 * the thread that calls fetch(). Return: 1: there are some; 0; -1: there will be none in this run. Optional.
+	 * Look for samples of processes whose mappings are not known, so that drain() can read the mappings at once.
+	 * Called often by the thread that calls fetch(). Return: 1: there are some: call drain(); 0; -1: there will be
+	 * none in this run. Optional.
 	 */
 	int (*look)(struct source *s);
 

@@ -72,7 +72,7 @@ static void put_span(struct code_ranges *r, uint64_t start, uint32_t range)
 		r->spans[r->nr_spans++] = (struct code_span){ start, range };
 }
 
-/* Visit the addresses where a range begins or ends. Each range has two, so there are at most as many spans. */
+/* Visit the addresses where a range begins or ends. Each range has two, and at most one span begins at each of them. */
 static void sweep(struct code_ranges *r, size_t nr, struct covering *c)
 {
 	const struct code_range *v = r->ranges;

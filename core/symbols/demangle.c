@@ -17,8 +17,8 @@ struct printed {
 };
 
 /*
- * The library prints in pieces, and has no way to stop it. The whole text may be terabytes long, so if it does not fit,
- * leave the library by longjmp(3), where it has allocated nothing: for C++, but not for Rust.
+ * The library prints in pieces, and has no way to stop it. The whole text may be terabytes long. So if it does not fit,
+ * leave the library by longjmp(3) for C++, where it has no allocated memory. For Rust it has, so let it go on.
  */
 static void print_piece(const char *text, size_t len, void *arg)
 {
@@ -50,7 +50,7 @@ bool demangle_may(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') && strnlen(name, LEN_MAX + 1) <= LEN_MAX;
 }
 
-/* The older Rust form is valid C++. */
+/* Rust first: a name in the older Rust form is also a valid C++ name. */
 bool demangle(const char *name, char *out, size_t size)
 {
 	return demangle_may(name) &&

@@ -4,7 +4,7 @@
  * classes and template arguments, but without the parameters of the function itself, the hash, and the compiler's
  * suffixes (".cold", ".isra.0"). "_ZN3net4Pool4takeERKSsi" is "net::Pool::take".
  *
- * The grammar permits a short name with a readable form of astronomic length, or one that takes as long to demangle.
+ * The grammar permits a short name that has a readable form of astronomic length, or takes astronomic time to demangle.
  * demangle() limits only the length: see demangler.h for time.
  */
 #ifndef CORE_SYMBOLS_DEMANGLE_H

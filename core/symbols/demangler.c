@@ -28,10 +28,10 @@
  * Limits on the time for names in a report. CPU time limits the cost of hostile names. The elapsed time may be ten
  * times as long, because on a busy host other processes have the CPU most of the time.
  */
-#define CPU_SHARE  20                 /* one part in so many of the interval, */
-#define TIME_SHARE 2                  /* and of the elapsed time */
-#define CPU_NS     (2 * NSEC_PER_SEC) /* without intervals */
-#define TIME_NS    (20 * NSEC_PER_SEC)
+#define CPU_SHARE  20                  /* CPU time: one part in so many of the interval */
+#define TIME_SHARE 2                   /* elapsed time: likewise */
+#define CPU_NS     (2 * NSEC_PER_SEC)  /* CPU time without intervals */
+#define TIME_NS    (20 * NSEC_PER_SEC) /* elapsed time without intervals */
 
 struct answer {
 	char *name;
@@ -47,7 +47,7 @@ struct demangler {
 	size_t kept; /* bytes of them */
 	uint64_t cpu_max_ns, max_ns;
 	uint64_t began_cpu_ns; /* worker_cpu_ns() when the report began */
-	uint64_t spent_ns;     /* in this report, while the worker was waited for */
+	uint64_t spent_ns;     /* elapsed time in which this report waited for the worker */
 	unsigned int nr_bad;
 	bool stops;     /* nothing is sent any more in this report */
 	int skipped_rc; /* why the first name was not read; 0: all were */
@@ -56,7 +56,7 @@ struct demangler {
 
 /* ---- in the worker */
 
-/* Ignore the result: without seccomp filters, the process still has no rights, and may crash. */
+/* Ignore the result: without seccomp filters, the process still has no capabilities, and its crash does no harm. */
 static void prepare(void *ctx)
 {
 	(void)ctx;

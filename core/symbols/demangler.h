@@ -47,7 +47,10 @@ void demangler_renew(struct demangler *d);
  */
 int demangler_read(struct demangler *d, const char *const *names, size_t nr, const char **out);
 
-/** demangler_bad() - the first name that took too long or crashed the process; NULL: none, or not the first cause. */
+/**
+ * demangler_bad() - the first name that took too long or crashed the process; NULL: there is none, or the first name
+ * that stayed mangled had another cause.
+ */
 const char *demangler_bad(const struct demangler *d);
 
 /** demangler_skipped() - true if some mangled names were not demangled. @why: out: a line with the cause. */

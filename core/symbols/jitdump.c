@@ -59,7 +59,7 @@ struct jitdump {
 	struct code_ranges owners; /* of addresses; the id is the position in codes */
 	uint64_t changes;
 	struct jitdump_pattern pattern; /* of loads */
-	uint64_t next_rules;            /* hash of those of the next load; 0: not known */
+	uint64_t next_rules;            /* hash of the rules in next.frames; 0: not known */
 
 	void *attached;
 	void (*release)(void *what);
@@ -270,7 +270,7 @@ static int take_load(struct jitdump *d, const struct jitdump_prefix *p)
 	return rc ? rc : 1;
 }
 
-/* The code that @m moves; NULL: it is not known. Compilers move little code. */
+/* The code that @m moves; NULL: it is not known. Compilers move little code, so a linear search will do. */
 static const struct code *moved_code(struct jitdump *d, const struct jitdump_move *m)
 {
 	size_t i;

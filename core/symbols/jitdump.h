@@ -10,7 +10,7 @@
  * the pieces is dropped. A name has at most 4 KiB; the code itself is not read. Records of other processes, or of code
  * without size or name, or beyond the last address, are skipped. Reading ends at a record that makes no sense. A last
  * record that is not complete is still being written. Rules and lines of a piece of code are read at a lookup, at most
- * 64 KiB of rules and 1 MiB of lines.
+ * 64 KiB of rules (larger ones are not used) and 1 MiB of lines.
  *
  * Not thread safe.
  */

@@ -23,7 +23,7 @@ struct entry {
 };
 
 /*
- * Read the entry at *@at, and move *@at behind it. @file: of the entry before, NULL: there is none
+ * Read the entry at *@at, and move *@at behind it. @entry: in: the entry before, whose file may be used again
  * Return: 1; 0: the end, with only padding left; -1: malformed.
  */
 static int next_entry(const struct jitdump_lines *lines, const char **at, struct entry *entry)

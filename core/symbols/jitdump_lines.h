@@ -21,7 +21,7 @@ struct jitdump_lines {
 };
 
 /**
- * jitdump_line_of() - the line of @addr, from the last entry with a line at or before @addr.
+ * jitdump_line_of() - the line of @addr: of the entry with the greatest address up to @addr, among those with a line.
  *
  * If one entry is not for this code, or the name of its file is empty or has control characters, no entry is believed:
  * V8 11.3 (node 20) writes names from memory that it has freed.

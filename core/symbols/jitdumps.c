@@ -16,14 +16,14 @@
 #define ALL_BYTES_MAX (256u << 20)         /* memory of all */
 #define READ_ONCE     (4u << 20)           /* bytes read at once: samples wait meanwhile */
 #define READ_MAX      (256u << 20)         /* bytes of all files, read for one report */
-#define LOOK_NS       (NSEC_PER_SEC / 200) /* shorter than the wait of most samples: their code is known in time */
+#define LOOK_NS       (NSEC_PER_SEC / 200) /* most samples wait longer in memory, so their code is known in time */
 #define LOOK_SHARE    50                   /* one part in so many of the time may be spent on a jitdump */
 
-/* A mapped file that has the name of a jitdump, from the first lookup of an address in its process. */
+/* A mapped file that has the name of a jitdump. Made at the first lookup of an address in its process. */
 struct dump_file {
 	struct cached_file in;
 	struct jitdump *dump; /* NULL: not open */
-	uint64_t round;       /* when it was read for a report */
+	uint64_t round;       /* the last report for which it was read; 0: none */
 	uint64_t look_ns;     /* when to read new records next */
 	size_t memory;
 };

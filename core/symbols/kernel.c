@@ -44,7 +44,7 @@ struct kernel_symbols {
 	size_t names_len, names_cap;
 	struct name_range *ranges;
 	size_t nr_ranges, ranges_cap;
-	bool in_kernel; /* the last of them is that of the kernel proper, as nearly all are */
+	bool in_kernel; /* the last of @ranges is of the kernel proper, as nearly all symbols are */
 	bool seen_symbol, seen_address;
 	bool finished;
 	uint64_t reference[ARRAY_SIZE(references)]; /* 0: not seen */

@@ -50,7 +50,10 @@ bool kernel_symbols_text_ended(const struct kernel_symbols *ks);
 /** kernel_symbols_text_end() - the address of the kernel's own _etext; 0: not seen. */
 uint64_t kernel_symbols_text_end(const struct kernel_symbols *ks);
 
-/** kernel_symbols_in_text() - true if @addr is below _etext, and not below _text. First wait for _text_ended(). */
+/**
+ * kernel_symbols_in_text() - true if @addr is below _etext, and not below _text (without _text: _stext). Do not call it
+ * before kernel_symbols_text_ended() is true.
+ */
 bool kernel_symbols_in_text(const struct kernel_symbols *ks, uint64_t addr);
 
 /**

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define BYTES_MAX   (1u << 30) /* of a whole file; usual are 5 to 25 MB */
-#define PIECE_BYTES 65536      /* /proc/kallsyms has 4 KiB at a time */
+#define PIECE_BYTES 65536      /* a read(2) of /proc/kallsyms returns about 4 KiB */
 
 #define SHOWN_PIECES 4 /* if addresses are shown, one in the first so many pieces is not 0 */
 
@@ -137,7 +137,10 @@ static int read_text(struct kernel_file *f)
 	return kernel_symbols_finish(f->text);
 }
 
-/* The rest begins at the end of the text. More symbols may have that address: the first was read with the text. */
+/*
+ * The rest begins with the symbol at the end of the text, which was read with the text: the symbols behind it may have
+ * the same address, and the first one names it.
+ */
 static int begin_rest(struct kernel_file *f)
 {
 	uint64_t at = kernel_symbols_text_end(f->text);

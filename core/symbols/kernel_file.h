@@ -31,7 +31,7 @@ bool kernel_file_ahead(struct kernel_file *f);
 
 /**
  * kernel_file_shows() - true if the kernel shows addresses; false if it hides them from the user who opened the file
- * (kernel.kptr_restrict). Reads a little, once.
+ * (kernel.kptr_restrict). Reads a little, unless an address was read already.
  */
 bool kernel_file_shows(struct kernel_file *f);
 

@@ -16,8 +16,8 @@
 struct kernel_loaded {
 	const struct host *host;
 	char *began, *now;            /* /proc/modules; NULL: it was not read */
-	bool programs;                /* compare BPF programs, too, with */
-	struct kernel_file *kallsyms; /* as it was when sampling began; NULL: it could not be read */
+	bool programs;                /* compare BPF programs, too, with @kallsyms */
+	struct kernel_file *kallsyms; /* as it was when sampling began; NULL: it was not read */
 };
 
 struct kernel_loaded *kernel_loaded_new(const struct host *host)

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Link addresses of kernels: x86_64; arm64, at a multiple that depends on the version. */
+/* Link addresses of kernels: that of x86_64; on arm64, a multiple of ARM64_TEXT that depends on the version. */
 #define X86_TEXT   0xffffffff81000000ULL
 #define ARM64_TEXT (128ULL << 20)
 
@@ -405,7 +405,7 @@ static bool find_in_kallsyms(struct kernel_names *kn, uint64_t addr, struct kern
 	return true;
 }
 
-/* Return true if @s was there when the sample was taken. Code that was there all the time has no record. */
+/* Return true if @s was there when the sample was taken. No PERF_RECORD_KSYMBOL is about it (kernel_ranges.h). */
 static bool is_sampled(struct kernel_names *kn, const struct kernel_symbol *s)
 {
 	const struct kernel_ranges *ranges = kn->cfg.kernel_ranges;
@@ -413,7 +413,7 @@ static bool is_sampled(struct kernel_names *kn, const struct kernel_symbol *s)
 	/* A copy of kallsyms that an option names is believed as it is. */
 	if (kn->cfg.kallsyms)
 		return true;
-	/* perf record writes records of the code that was there at its start. */
+	/* perf record also records the code that is there when it starts: code without a record was not there. */
 	if (kernel_symbol_made(s) && (kn->cfg.files->recorded || (ranges && kernel_ranges_incomplete(ranges))))
 		return false;
 	return !kn->loaded || kernel_loaded_stayed(kn->loaded, s);

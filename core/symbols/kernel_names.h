@@ -46,7 +46,8 @@ void kernel_names_free(struct kernel_names *kn);
 
 /**
  * kernel_names_find() - the symbol @addr is in. Reads /proc/kallsyms, or perf's copy of it, as far as it is needed.
- * Strings are borrowed until kernel_names_renew().
+ * Return: true and *@out, whose strings are borrowed until kernel_names_renew(); false: no symbol is known, or the code
+ * there may not be the code that was sampled.
  */
 bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out);
 
@@ -67,7 +68,7 @@ bool kernel_names_ahead(struct kernel_names *kn);
 
 /**
  * kernel_names_begin() - sampling of this kernel begins: remember which modules are loaded.
- * @no_records: the kernel will not record which BPF programs come and go
+ * @no_records: the kernel will not record which BPF programs come and go: remember these, too
  * Return: 0 or -ENOMEM.
  */
 int kernel_names_begin(struct kernel_names *kn, bool no_records);

@@ -12,8 +12,7 @@
 #define RANGES_MAX   16384        /* that are remembered; a busy host has several hundred programs */
 #define NAME_LEN_MAX 511          /* KSYM_NAME_LEN - 1 */
 #define FRAMES_MAX   8192         /* in a record of 64 KiB */
-#define GRACE_NS     100000000ULL /* a program may run a little longer than its record says: until all CPUs have left it \
-				   */
+#define GRACE_NS     100000000ULL /* how long a removed program may still run, until all CPUs have left it */
 
 #define RANGE_FRAME_UNKNOWN (KERNEL_RANGE_FRAME | 0x1ffffffULL << 32) /* no range has this number */
 
@@ -28,7 +27,7 @@ struct range {
 	bool bpf, apart, withheld;
 };
 
-/* Addresses [@start, @end) with the code of range @id since the last record. */
+/* Addresses [@start, @end) whose last code, by the records so far, is of range @id; it may have been removed since. */
 struct span {
 	uint64_t start, end;
 	uint32_t id;
@@ -106,7 +105,7 @@ static size_t span_from(const struct kernel_ranges *kr, uint64_t addr)
 	return first_above(kr->spans, kr->nr_spans, end, addr);
 }
 
-/* The range whose code is at @addr now; NULL: there is no record of it. */
+/* The range whose code was at @addr last, perhaps removed by now; NULL: there is no record of it. */
 static struct range *range_now(const struct kernel_ranges *kr, uint64_t addr)
 {
 	size_t i = span_from(kr, addr);

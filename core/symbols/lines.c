@@ -42,7 +42,7 @@ struct slot {
 };
 
 struct frame {
-	uint32_t name, file; /* in the texts */
+	uint32_t name, file; /* offsets in lines.text, or NO_TEXT */
 	uint32_t line;
 };
 
@@ -290,7 +290,7 @@ static bool is_empty(const struct lines *l)
 	return i == LINES_SLOTS;
 }
 
-/* Return true if the worker has ended, or should be ended. Its own error code is believed, too. */
+/* Return true if the worker has ended, or should be ended. @rc may also be the error that the worker itself sent. */
 static bool is_lost(int rc)
 {
 	return rc == -ETIME || rc == -ECANCELED || rc == -EPIPE || rc == -EBADMSG || rc == -EAGAIN || rc == -ENOMEM;
@@ -395,7 +395,7 @@ size_t lines_find(struct lines *l, uint32_t file, int fd, uint64_t addr, const s
 	if (a)
 		return tell(l, a, out);
 	nr = find_frames(l, file, fd, addr, found);
-	/* No request was sent: a later report may send one. */
+	/* Requests are off now: do not remember that there are no frames, so that a later report may ask again. */
 	if (!nr && l->off)
 		return 0;
 	a = keep_answer(l, &key, found, nr);

@@ -3,11 +3,12 @@
  * The debug information (DWARF) of an address: the functions that were inlined there, and source lines.
  *
  * Debug information is hostile, and the library that reads it is not made for that. So a worker process reads it, which
- * can do nothing but read the file (see worker.h and confine.h). Each request has 2 s of CPU time and a deadline. If a
- * request for a file is not answered in time or ends the worker, the file is not used any more. But if a quarter of an
- * interval is less than 10 s, a late file is tried again in the next reports, for 20 s in all. After 16 failed files no
- * file is used any more. In a report, debug information may take a minute, or a quarter of an interval if that is
- * shorter; then the next report goes on. Replies are checked like any hostile input.
+ * can do nothing but read the file (see worker.h and confine.h). Each request has 2 s of CPU time and a deadline:
+ * 10 s, or a quarter of an interval if that is shorter. If a request for a file is not answered in time or ends the
+ * worker, the file is not used any more. But if a quarter of an interval is less than 10 s, a late file is tried again
+ * in the next reports, for 20 s in all. After 16 failed files no file is used any more. In a report, debug information
+ * may take a minute, or a quarter of an interval if that is shorter; then the next report goes on. Replies are checked
+ * like any hostile input.
  *
  * We do not look for the .dwo files of split debug information, or the shared files of dwz: the functions and names in
  * these are missing.
@@ -58,7 +59,7 @@ void lines_renew(struct lines *l);
  */
 size_t lines_find(struct lines *l, uint32_t file, int fd, uint64_t addr, const struct lines_frame **out);
 
-/** lines_skipped() - true if files were not read (any more). @why: out: a line with their number and a cause. */
+/** lines_skipped() - true if files were not read (any more). @why: out: one line with the cause. */
 bool lines_skipped(const struct lines *l, struct err *why);
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define NESTING_MAX 64 /* of functions, namespaces, types and blocks */
-#define OVERLAP_MAX 64 /* ranges that are tried for an address, from the last one that begins before it backwards */
+#define OVERLAP_MAX 64 /* ranges tried for an address: the last one that begins at or before it, then backwards */
 
 /* Addresses of a unit or a function. */
 struct range {
@@ -44,7 +44,7 @@ struct lines_dwarf {
 
 /* ---- ranges */
 
-/* Skip ranges from 0 on: the linker has dropped their code. */
+/* Skip ranges that begin at address 0: the linker has dropped their code. */
 static int add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t unit)
 {
 	Dwarf_Addr base, start, end;
@@ -63,7 +63,10 @@ static int add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t unit)
 	return 0;
 }
 
-/* A range comes before those that are nested in it. The first of equal ones in the file comes last, so it is found. */
+/*
+ * A range comes before those that are nested in it. If ranges are equal, the first one in the file comes last
+ * here, so that find_range() finds it.
+ */
 static int cmp_ranges(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
@@ -241,7 +244,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The attribute may be with the function itself, or with its declaration. */
+/* The attribute @name may be in the entry of the function itself, or in that of its declaration. */
 static const char *text_of(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;

@@ -14,7 +14,8 @@
 struct lines_dwarf;
 
 /**
- * lines_dwarf_open() - the caller owns @fd, and closes it after lines_dwarf_free().
+ * lines_dwarf_open() - open the debug information of the file @fd. The caller owns @fd, and closes it after
+ * lines_dwarf_free().
  * Return: 0 and the owned *@out; -ENOEXEC: the file has nothing that can be read; -ENOTSUP: the compression method is
  * unknown; -ENOMEM.
  */
@@ -22,7 +23,7 @@ int lines_dwarf_open(int fd, struct lines_dwarf **out);
 void lines_dwarf_free(struct lines_dwarf *d);
 
 /**
- * lines_dwarf_find() - as lines_find().
+ * lines_dwarf_find() - the frames at @addr, the file's own address; innermost first, as lines_find().
  * @wanted: bits of enum lines_wanted
  * Return: the number of frames, 0 if no unit has the address; -ENOMEM.
  */

@@ -12,7 +12,8 @@ enum lines_wanted { LINES_INLINED = 1, LINES_SOURCE = 2 };
  * struct lines_frame - a function at an address.
  * @name: linkage name, else as in the source, else "[inlined]"; NULL: the function that is not inlined, always the last
  * @file: base name of the source file; NULL: not known
- * @line: in @file: of the address, or of the call to the next inner function that is inlined; 0: not known
+ * @line: line in @file. For the innermost frame it is the line of the address, for each other one the line of the call
+ *        to the next inner function. 0: not known
  */
 struct lines_frame {
 	const char *name, *file;

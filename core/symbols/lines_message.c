@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each frame has the line, four bytes, then name and file, each terminated by a zero; "" if it is not known. */
+/*
+ * A reply is a list of frames: the line (4 bytes), then the name and the file, each terminated by a zero. NULL is sent
+ * as "".
+ */
 #include "core/symbols/lines_message.h"
 
 #include <errno.h>
@@ -33,7 +36,7 @@ int lines_reply_add(struct worker_message *reply, const struct lines_frame *f)
 	return 0;
 }
 
-/* Return the text at @*at, and move *@at behind it. False: there is none, or it is too long. */
+/* Set *@text to the text at *@at (NULL: it is empty), and move *@at behind it. False: it has no end, or is too long. */
 static bool take_text(const char **at, const char *end, const char **text)
 {
 	size_t left = (size_t)(end - *at), len = strnlen(*at, left < LINES_NAME ? left : LINES_NAME);

@@ -23,7 +23,10 @@ static bool is_read(const char *name)
 	return false;
 }
 
-/* The method by which the section is compressed that @sh describes; 0: it is not, or libdw does not read it. */
+/*
+ * Return the compression method of @scn; 0: it is not compressed, is damaged, or is not needed.
+ * @sh,@ch: out: its headers
+ */
 static unsigned int method_of(Elf *elf, size_t names, Elf_Scn *scn, GElf_Shdr *sh, GElf_Chdr *ch)
 {
 	if (!gelf_getshdr(scn, sh) || !(sh->sh_flags & SHF_COMPRESSED) || !is_read(elf_strptr(elf, names, sh->sh_name)))
@@ -47,8 +50,7 @@ static bool has_others(Elf *elf, size_t names)
 	return false;
 }
 
-/* The contents of @scn are the @size bytes at @bytes: for elf_getdata(3) and elf_rawdata(3), of which libdw uses one.
- */
+/* Make the @size bytes at @bytes the contents of @scn, for elf_getdata(3) and elf_rawdata(3): libdw uses one. */
 static int replace(Elf_Scn *scn, GElf_Shdr *sh, void *bytes, size_t size)
 {
 	Elf_Data *data = elf_getdata(scn, NULL), *raw = elf_rawdata(scn, NULL);
@@ -92,7 +94,7 @@ static int inflate_all(Elf *elf, size_t names, struct lines_sections *s)
 		if (!method || method == ELFCOMPRESS_ZLIB)
 			continue;
 		rc = method == ELFCOMPRESS_ZSTD ? inflate_zstd(elf, scn, &sh, &ch, s) : -ENOTSUP;
-		/* Newer libraries may know more methods. */
+		/* A newer libelf may know more methods. */
 		if (rc == -ENOTSUP && elf_compress(scn, 0, 0) > 0)
 			rc = 0;
 	}
@@ -111,7 +113,7 @@ int lines_sections_open(int fd, struct lines_sections *s, Elf **out)
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		rc = -ENOEXEC;
 	if (!rc && !elf_getshdrstrndx(elf, &names) && has_others(elf, names)) {
-		/* Headers of sections may be those that are mapped: in memory that can be written to. */
+		/* gelf_update_shdr() may write to the headers in the mapping, so the mapping must be writable. */
 		elf_end(elf);
 		elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 		rc = elf ? inflate_all(elf, names, s) : -ENOMEM;

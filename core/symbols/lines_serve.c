@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MEMORY_MAX (2ull << 30) /* the files are mapped, and count */
+#define MEMORY_MAX (2ull << 30) /* bytes of address space; the mapped files count, too */
 
 struct slot {
 	struct lines_dwarf *dwarf;
@@ -17,7 +17,7 @@ struct slot {
 };
 
 static struct slot slots[LINES_SLOTS];
-static int unconfined; /* then it reads nothing */
+static int unconfined; /* not 0: confine() failed, so read nothing */
 
 void lines_prepare(void *ctx)
 {

@@ -12,12 +12,12 @@
 #define ENTRIES_MAX  (1u << 20)
 
 struct perf_map {
-	/* In the order of the file, when finished by start. The id of an entry is the offset of its name in @names */
+	/* In the order of the file; perf_map_finish() sorts them. The id is the offset of the name in @names. */
 	struct code_range *entries;
 	size_t nr, cap;
 	char *names;
 	size_t names_len, names_cap;
-	struct code_ranges owners; /* of addresses, when finished */
+	struct code_ranges owners; /* the entry of each address, after perf_map_finish() */
 
 	/* The beginning of a line whose end has not been read yet; the part that does not fit is dropped. */
 	char line[LINE_LEN_MAX];
@@ -47,7 +47,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Read a number and the blanks behind it; moves *@p behind these. Some compilers write it with "0x". */
+/* Read a hex number and the blanks behind it; moves *@p behind the blanks. Some compilers write "0x" before it. */
 static bool number(const char **p, const char *end, uint64_t *out)
 {
 	const char *s = *p, *first;
@@ -69,7 +69,7 @@ static bool number(const char **p, const char *end, uint64_t *out)
 	return true;
 }
 
-/* Code that runs now was usually compiled last. */
+/* Keep the newer half: code that runs now was usually compiled last. */
 static void drop_older_half(struct perf_map *m)
 {
 	size_t half = m->nr / 2, i;
@@ -145,7 +145,7 @@ int perf_map_feed(struct perf_map *m, const char *text, size_t len)
 	return 0;
 }
 
-/* Give back the memory of @array beyond @bytes, which are not 0. */
+/* Give back the memory of @array beyond @bytes, which is not 0. */
 static void *trim(void *array, size_t bytes)
 {
 	void *fits = realloc(array, bytes);

@@ -23,7 +23,7 @@ struct perf_map;
 /**
  * struct perf_map_symbol
  * @name:  as in the file, of at most 4 KiB; borrowed, see the function that returned it
- * @start: of its line; that address itself may belong to a later line
+ * @start: where the code of its line begins; that address itself may belong to a later line
  */
 struct perf_map_symbol {
 	const char *name;

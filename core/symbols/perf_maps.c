@@ -71,10 +71,10 @@ static int read_map(int fd, off_t size, struct perf_map **out)
 struct process {
 	pid_t pid;
 	uint64_t started; /* in clock ticks since boot; 0: not known */
-	uint64_t round;   /* when the file was last looked at */
-	uint64_t noted;   /* the round when it was noted last */
-	uint32_t notes;
-	int fd; /* kept open while the process lived; -1: not kept */
+	uint64_t round;   /* perf_maps.round when the file was last looked at */
+	uint64_t noted;   /* perf_maps.round when it was noted last */
+	uint32_t notes;   /* calls of perf_maps_note() */
+	int fd;           /* kept open while the process lived; -1: not kept */
 	struct perf_map *map;
 	struct stat file; /* the file that @map was read from */
 	bool older;       /* @map was written before the process began */
@@ -89,7 +89,7 @@ struct perf_maps {
 	size_t bytes;  /* of all maps */
 	uint64_t read; /* bytes of files, see ALL_READ_MAX */
 	size_t nr_open;
-	uint64_t round;
+	uint64_t round;  /* 1 + the calls of perf_maps_renew() */
 	size_t nr_older; /* processes with names from a map that is older than the process */
 	pid_t first_older;
 };
@@ -163,7 +163,7 @@ void perf_maps_renew(struct perf_maps *pm)
 /* Facts in /proc about a process: where its file may be, and which user must own it. */
 struct owner {
 	bool lives;
-	uint64_t uid, pid; /* effective; innermost */
+	uint64_t uid, pid; /* effective user; PID in the innermost namespace */
 	uint64_t started;  /* as of struct process */
 };
 
@@ -198,7 +198,7 @@ static void read_owner(const struct host *h, pid_t pid, struct owner *o)
 	if (snprintf(path, sizeof(path), "%s/%d/status", host_tasks(h), pid) >= (int)sizeof(path) ||
 	    !(f = fopen(path, "re")))
 		return;
-	/* The kernel writes these lines. The longest, with 65536 groups, comes before the last that we need. */
+	/* The kernel limits the length of these lines: the longest has 65536 groups. "NSpid" comes after it. */
 	while (getline(&line, &cap, f) > 0)
 		read_status(line, o);
 	free(line);
@@ -219,7 +219,7 @@ static time_t began_at(const struct owner *o)
 
 /*
  * Return true if the file was last written before the process began: an earlier process with its PID may have left it.
- * It may also mean that the clock was set forward since, or that CRIU has restored the process, which began then.
+ * But the clock may also have been set forward since, or CRIU may have restored the process, which sets its start time.
  */
 static bool is_older(const struct stat *st, const struct owner *o)
 {
@@ -230,8 +230,8 @@ static bool is_older(const struct stat *st, const struct owner *o)
 
 /*
  * For a recording that ended at @ended: @o is the process that has the number @pid now. If it lives and began before
- * @ended, it is the recorded one; else nothing is known of it. We read recordings without the right to look into the
- * roots of processes, so its innermost PID is not used.
+ * @ended, it is the recorded process; else nothing is known of the recorded one. We read recordings without the right
+ * to look into the roots of processes, so its innermost PID is not used.
  */
 static void judge_recorded(struct owner *o, pid_t pid, int64_t ended)
 {
@@ -243,8 +243,8 @@ static void judge_recorded(struct owner *o, pid_t pid, int64_t ended)
 }
 
 /*
- * Root may write the file for a process. A file that only root may read is not the file of a process: in a mount
- * namespace of its own, a user may mount any file that it can name, at any place.
+ * Root may write the file for a process. But a file of root that not all users may read is refused: in its own mount
+ * namespace, a user can mount such a file at the path that we open.
  */
 static bool is_theirs(const struct stat *st, const struct owner *o)
 {
@@ -253,7 +253,7 @@ static bool is_theirs(const struct stat *st, const struct owner *o)
 
 /*
  * @older: out: is_older(); NULL: do not open such a file
- * Return: a descriptor and @st; -ENOENT: there is none, or none to believe; -EMFILE, -ENFILE.
+ * Return: a descriptor and @st; -ENOENT: there is none, or none that can be believed; others of process_file_open().
  */
 static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o, struct stat *st, bool *older)
 {
@@ -437,7 +437,7 @@ void perf_maps_note(struct perf_maps *pm, pid_t pid)
 	renumber(pm, p, &o);
 	if (p->fd >= 0 || pm->nr_open == OPEN_MAX)
 		return;
-	fd = open_map(pm, pid, &o, &st, NULL); /* its own file may be made later */
+	fd = open_map(pm, pid, &o, &st, NULL); /* not an older file: the process may still write its own */
 	if (fd < 0)
 		return;
 	p->fd = fd;

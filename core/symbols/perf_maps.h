@@ -11,9 +11,9 @@
  *
  * When a process has exited, its root and its user are unknown, so perf_maps_note() opens its file while the process
  * lives. If there was no time for that, the file is looked for in the root of the host, by the PID that we know. Then
- * it must belong to root or to our own effective user: any user can write another one into /tmp. A file that was last
- * written before a process began may be left by an earlier process with the same PID, so a warning says that it was
- * used. If a PID is reused, we notice only if the first process was looked up or noted.
+ * our own effective user takes the place of its user: any user can write a file of that name into /tmp. A file that was
+ * last written before a process began may be left by an earlier process with the same PID, so a warning says that it
+ * was used. If a PID is reused, we notice only if the first process was looked up or noted.
  *
  * For a recording, files are read only if the time of its last sample is proved to be of this boot (recorded.h), and
  * only from the root of the host, by the recorded PID. A process that has the PID now is the recorded one if it began
@@ -56,9 +56,9 @@ void perf_maps_note(struct perf_maps *pm, pid_t pid);
  * perf_maps_find() - the name of @addr in process @pid.
  * Return: 1 and *@out, borrowed until the next perf_maps_renew() or perf_maps_note(); *@out is untouched otherwise. 0:
  * @addr has no name. -errno: the file of @pid was not read, and @addr has no name from an earlier read: -EMFILE,
- * -ENFILE; -ENOMEM; -E2BIG: the names of all files take 256 MiB, or as much was read since perf_maps_renew();
- * -ECANCELED: signals_overdue(); others of process_file_open(). The error is returned once: until perf_maps_renew(),
- * later lookups in @pid find only names from earlier reads.
+ * -ENFILE; -ENOMEM; -E2BIG: the names of all files take 256 MiB, or more than that would be read between two calls of
+ * perf_maps_renew(); -ECANCELED: signals_overdue(); others of process_file_open(). The error is returned once: until
+ * perf_maps_renew(), later lookups in @pid find only names from earlier reads.
  */
 int perf_maps_find(struct perf_maps *pm, pid_t pid, uint64_t addr, struct perf_map_symbol *out);
 

@@ -35,19 +35,19 @@
  */
 #define ALL_SYMBOLS_MAX (16u << 20)
 #define READ_CPU_NS     (10 * NSEC_PER_SEC)
-#define SEARCHED_MAX    (256u << 10) /* for one name, at the end of a run: searching so many takes 0.2 s */
+#define SEARCHED_MAX    (256u << 10) /* symbols searched for one name at the end of a run, which takes 0.2 s */
 
 /* A mapped file, from the first address in it that was looked up. */
 struct symbol_file {
 	struct cached_file in;
-	struct elf_symbols *elf; /* NULL: none yet, or none found; other names of the file have the same */
+	struct elf_symbols *elf; /* NULL: none yet, or none found; other names of the file share it */
 	uint64_t asked;          /* the number of the last report that used it */
 	bool no_elf;             /* it can be read, and is not an ELF file */
-	bool skipped;            /* a limit was met in this report, and the file is counted */
+	bool skipped;            /* a limit was met in this report; counted in nr_skipped */
 	bool symbols_skipped;    /* the symbols or the debug information of the file were not read in this report */
 	bool names_tried;        /* the debug file was looked for because an address had no name */
 	bool rules_skipped;      /* the unwind rules were not read in this report */
-	int64_t lines_file;      /* its number in lines.h, + 1; 0: none yet */
+	int64_t lines_file;      /* its number in lines.h, + 1; 0 or less: none yet */
 };
 
 /* The cost of symbols: their number in memory, and CPU time in this report, including failed attempts. */
@@ -55,7 +55,7 @@ struct spent {
 	uint64_t nr, ns;
 };
 
-/* A mapped address of process @pid. @lookup: the address to look up; for a return address, the one before it. */
+/* A mapped address of process @pid. @lookup: the address to look up; for a return address, the byte before it. */
 struct place {
 	pid_t pid;
 	uint64_t lookup;
@@ -72,8 +72,8 @@ struct symbols {
 
 	struct file_cache cache; /* of struct symbol_file */
 	struct rule_files *rules;
-	struct spent all, foreign; /* on all files; of that, on those of strangers */
-	uint64_t forgotten;        /* tasks_forgotten() when the first file was looked at */
+	struct spent all, foreign; /* on all files; of that, on those with cached_file.foreign */
+	uint64_t forgotten;        /* tasks_forgotten() at the last lookup */
 	uint64_t report;           /* the number of this one */
 	size_t nr_skipped;         /* in this report */
 	size_t max_skipped;        /* in the report that skipped the most: the warning is for the whole run */
@@ -499,7 +499,7 @@ static bool add_names(struct symbols *s, struct symbol_file *f, pid_t pid)
 	return !rc;
 }
 
-/* Return true for memory without a file, except the kernel's own code. The last two names are shared memory. */
+/* Return true for memory without a file, except the kernel's own code. The last two: shared memory, MAP_HUGETLB. */
 static bool is_anonymous(const struct mapped_file *file)
 {
 	if (mapped_file_is_memory(file))
@@ -508,7 +508,7 @@ static bool is_anonymous(const struct mapped_file *file)
 	return begins(file->path, "/dev/zero") || begins(file->path, "/anon_hugepage");
 }
 
-/* Compilers put code into memory, which may have a file without a path, and into files that they unlink at once. */
+/* JIT compilers put code into memory, also a memfd (which has no path), or into a file that they unlink. */
 static bool may_be_made(const struct symbol_file *f, const struct mapped_file *file)
 {
 	bool no_program = f && (f->no_elf || f->in.missing);
@@ -684,7 +684,7 @@ static void skip_rules(struct symbols *s, struct symbol_file *f, int rc)
 	skip_file(s, f, rc);
 }
 
-/* The rules of the file that is mapped @at, and the file's own address of @at. NULL: there are none. */
+/* The rules of @f, which is mapped at @at, and the file's own address of @at. NULL: there are none. */
 static struct rules *open_rules(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t *vaddr)
 {
 	struct rules *rules;
@@ -700,7 +700,7 @@ static struct rules *open_rules(struct symbols *s, struct symbol_file *f, const 
 	return rules && rules_address(rules, mapping_offset(&at->mapping, at->lookup), vaddr) ? rules : NULL;
 }
 
-/* Call after rules were used. Return true if their answer can be believed. */
+/* Call after rules were used. Return false if their answer cannot be used: they grew too large and were closed. */
 static bool settle_rules(struct symbols *s, struct symbol_file *f)
 {
 	bool kept = rule_files_settle(s->rules);
@@ -712,7 +712,8 @@ static bool settle_rules(struct symbols *s, struct symbol_file *f)
 
 /*
  * A symbol without size ends where the next one begins, if the file has all symbols. A stripped file may have few, but
- * its rules still show where each function begins.
+ * its rules still show where each function begins. Return true if another function begins between the symbol and @at.
+ * @behind_start: bytes from the start of the symbol to @at
  */
 static bool has_ended(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t behind_start)
 {
@@ -728,7 +729,7 @@ static bool find_name(struct elf_symbols *elf, const struct place *at, uint64_t 
 	return elf_symbols_find(elf, vaddr, out) || (at->is_return && find_signal_return(elf, vaddr + 1, out));
 }
 
-/* The same, also in the debug file if the file itself has no symbol with a size there. */
+/* As find_name(), also in the debug file if the file itself has no symbol with a size there. */
 static bool find_any_name(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t vaddr,
 			  struct elf_symbol *out)
 {
@@ -759,7 +760,7 @@ static void find_symbol(struct symbols *s, struct symbol_file *f, const struct p
 	out->offset -= found.start;
 }
 
-/* For an address without a symbol. A linkage table has rules, but is not a function. */
+/* Find the function of an address without a symbol. A linkage table has rules, but is not a function. */
 static void find_function(struct symbols *s, struct symbol_file *f, const struct place *at,
 			  const struct elf_symbols *elf, struct symbol *out)
 {

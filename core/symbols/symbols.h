@@ -4,16 +4,16 @@
  *
  * Files are read at the first lookup that needs them: /proc/kallsyms at the first kernel address (symbols_ahead() may
  * begin earlier), the symbol table of a file at the first address in it. Files that an option names are read at once. A
- * profiled process may have
- * written any of them, so everything is checked. Not thread safe.
+ * profiled process may have written any of the ELF files, so everything in them is checked. Not thread safe.
  *
  * A recording may be of another host or boot. Its addresses get names from a file only if the file is proved to be the
  * recorded one, or if nothing in the recording contradicts that: see struct recorded, and kernel_names.h for the
  * kernel. If a recorded file cannot be found, the names come only from a debug file with the same build id.
  *
  * A file's names come from its .symtab and .dynsym together. If .symtab was stripped, that of its debug file or of its
- * .gnu_debugdata replaces it (see debug_files.h). Then come the entries of its PLT, "name@plt". A .symtab may have few
- * symbols left: at the first address without a symbol, those of the debug file are read, too. For a vDSO see
+ * .gnu_debugdata replaces it (see debug_files.h). If these have no symbol for an address, the entries of the PLT,
+ * "name@plt", and the .gopclntab of Go programs name it (see elf.h). A .symtab may have few symbols left: at the first
+ * address without a symbol, or with one that has no size, those of the debug file are read, too. For a vDSO see
  * core/files/vdso.h. Names are as in the files: symbols_demangle() makes them readable.
  *
  * Inlined functions and source lines come from the debug information of files, if they are wanted: see lines.h. There
@@ -86,7 +86,7 @@ struct symbol {
 /**
  * symbols_open() - create a resolver that gets mappings from @tasks. Reads the files that options in @cfg name.
  *
- * mapped_file_open() tells which file is read for a mapping.
+ * See mapped_file_open() for the file that is read for a mapping.
  *
  * Return: 0 and the owned *@out; -errno and *@err: a file of @cfg cannot be read, has no names, or (without a
  * recording) is of another kernel than the running one; no memory.
@@ -110,9 +110,9 @@ bool symbols_ahead(struct symbols *s);
 void symbols_renew(struct symbols *s);
 
 /**
- * symbols_kernel() - the kernel symbol of @addr, which may be a frame of kernel_ranges.h.
+ * symbols_kernel() - the kernel symbol of @addr, which may be a number instead of an address (kernel_ranges.h).
  * @is_return: @addr is a return address: the call before it is looked up, so that a call at the very end of a function
- *             is not given to the next function. @offset still counts from @addr
+ *             is not given to the next function. @offset is still that of @addr itself
  */
 void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out);
 

@@ -24,7 +24,8 @@ struct used_namer;
  * @vmlinux:   path of an ELF image of the sampled kernel, whose symbols are moved to the load address; NULL: none
  * @inlined:   functions that were inlined are wanted: symbols_inlined()
  * @source:    source lines are wanted
- * @interval_ns: time between reports, which limits the time for names; 0: there is one report
+ * @interval_ns: time between reports, which limits the time for debug information and for demangling; 0: there is
+ *             one report
  */
 struct symbols_cfg {
 	const struct mapped_files_cfg *files;

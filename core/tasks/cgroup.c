@@ -17,8 +17,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define MAX_KNOWN  (64u << 10) /* ids that are remembered; then all are dropped */
-#define MAX_DEPTH  64          /* each takes a descriptor during a walk */
+#define MAX_KNOWN  (64u << 10) /* ids that are remembered; before another is added, all are dropped */
+#define MAX_DEPTH  64          /* of directories in a walk: each level takes a descriptor */
 #define WALK_SHARE 20          /* at most one part in so many of the time is spent on walks */
 
 struct known {
@@ -99,13 +99,13 @@ static int open_id(const struct cgroup *c, uint64_t id)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Return true if it does not exist, or not below our mounts. Other errors say only that it cannot be opened now. */
+/* Return true if @code means: no such cgroup, or none below our mounts. Other errors: it cannot be opened now. */
 static bool is_nowhere(int code)
 {
 	return code == -ESTALE || code == -ENOENT || code == -ENOTDIR;
 }
 
-/* Replace @fd by its parent directory, or by -errno; -ENOENT: there is none. */
+/* Replace @fd by its parent directory, or by -errno; -ENOENT: the parent is not the directory of a cgroup. */
 static void go_up(int *fd)
 {
 	int up = openat(*fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC), rc = up < 0 ? -errno : up;
@@ -119,8 +119,8 @@ static void go_up(int *fd)
 }
 
 /*
- * Go up from directory @fd, which is closed, to a known one or to ours. All directories on the way are known then, so
- * the total cost is bounded by the number of directories made. Return: 0 or -errno.
+ * Go up from directory @fd to one that is known, or to that of @c; closes @fd. Afterwards all directories on the way
+ * are known, so the total cost is bounded by the number of directories made. Return: 0 or -errno.
  */
 static int climb(struct cgroup *c, int fd)
 {
@@ -172,7 +172,7 @@ static void walk_entry(struct cgroup *c, int folder, const struct dirent *e, int
 		close(fd);
 }
 
-/* @fd is closed. */
+/* Closes @fd. */
 static void walk_below(struct cgroup *c, int fd, int depth)
 {
 	uint64_t id = folder_id(fd);
@@ -192,7 +192,7 @@ static void walk_below(struct cgroup *c, int fd, int depth)
 	closedir(d);
 }
 
-/* Limits the time for walks, because other users may make any number of directories below ours. */
+/* Walk all directories of @c, and delay the next walk: other users may make any number of directories. */
 static void look_around(struct cgroup *c)
 {
 	uint64_t began = now_ns();
@@ -320,9 +320,8 @@ bool cgroup_line_has(const char *line, const char *name)
 }
 
 /*
- * On a host with version 2 only, if no controller was ever enabled below the root, perf_event does not work there
- * either, though it need not be enabled: all samples have the id of the root (seen with 5.10). Only the root has no
- * cgroup.type.
+ * On a host with version 2 only, perf_event works below the root without being enabled, but only after some controller
+ * was enabled there: until then all samples have the id of the root (seen with 5.10). Only the root has no cgroup.type.
  */
 static bool is_untouched(const struct host *h)
 {

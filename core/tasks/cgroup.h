@@ -4,8 +4,8 @@
  *
  * A sample has the id of the innermost cgroup of its task. The result of a lookup is kept: cgroups do not move, and ids
  * are not reused. With CAP_DAC_READ_SEARCH, the kernel opens the directory of an id for us. Without it, we walk all
- * directories below ours, but not too often. A cgroup that was removed before its samples were read is not found any
- * more: it counts as one that is elsewhere.
+ * directories below that of the cgroup, but not too often. A cgroup that was removed before its samples were read is
+ * not found any more: it counts as one that is elsewhere.
  */
 #ifndef CORE_TASKS_CGROUP_H
 #define CORE_TASKS_CGROUP_H

@@ -17,7 +17,7 @@ struct limit_file {
 
 /* A limit in both versions; no @top: that version has none. */
 struct limit {
-	const char *controller; /* of version 1 */
+	const char *controller; /* its name in version 1 */
 	struct limit_file v1, v2;
 };
 
@@ -62,14 +62,14 @@ static void take_smaller(uint64_t *least, uint64_t limit)
 }
 
 /*
- * @path: of our cgroup; shortened. In a container without a cgroup namespace this path does not exist, but the root
- * does, which is the container's own cgroup.
+ * @path: of our cgroup; becomes shorter. In a container without a cgroup namespace this path does not exist, but the
+ * root does, which is the container's own cgroup.
  */
 static void look_upwards(const struct host *h, const struct limit_file *of, char *path, uint64_t *least)
 {
 	char *end = path + strlen(path);
 
-	/* A process outside of its cgroup namespace has such a path (cgroup_namespaces(7)). */
+	/* Our cgroup is not below the root of our cgroup namespace (cgroup_namespaces(7)). */
 	if (strstr(path, "/.."))
 		return;
 	while (end) {

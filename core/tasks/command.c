@@ -17,23 +17,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOT_RUN 127 /* the status that shells use; nothing reads it */
+#define NOT_RUN 127 /* the status that shells use for a command that cannot be run */
 
 struct command {
 	char *const *argv;
 	pid_t pid;
-	int sock; /* to its process, until it is released; then -1 */
+	int sock; /* to its process, until command_release(); then -1 */
 	int fd;   /* a signalfd for SIGCHLD */
 	bool ended;
 	int status; /* of wait4(2), once it has ended */
 	struct rusage usage;
 
-	/* The state of SIGCHLD when we were started. */
+	/* The signal mask and the action of SIGCHLD before command_start(). */
 	sigset_t mask;
 	struct sigaction action;
 };
 
-/* If SIGCHLD is ignored, child processes leave no exit status. */
+/* Block SIGCHLD, and give it its default action: if it is ignored, child processes leave no exit status. */
 static void block_sigchld(struct command *c)
 {
 	struct sigaction def = { .sa_handler = SIG_DFL };
@@ -53,8 +53,8 @@ static void restore_sigchld(const struct command *c)
 }
 
 /*
- * The process of the command. Exec closes everything that we opened, and command_release() waits for that. If our end
- * of the socket closes without a message, exit.
+ * The process of the command. Exec closes everything that we opened, also @sock: command_release() waits for that. If
+ * the parent closes its end of the socket without a message, exit.
  */
 static void __attribute__((noreturn)) become(const struct command *c, int sock)
 {
@@ -127,7 +127,7 @@ pid_t command_pid(const struct command *c)
 	return c->pid;
 }
 
-/* @options: of wait4(2). Afterwards another process may have its id. */
+/* @options: of wait4(2). If it has ended, another process may get its id: pass on no more signals. */
 static void look(struct command *c, int options)
 {
 	pid_t pid = 0;

@@ -9,7 +9,7 @@
 
 #define MAX_ENDED 8192 /* processes that have ended and are remembered */
 
-#define MAX_REUSED 1024 /* reused pids, with the time until which the answer about an earlier process was stored */
+#define MAX_REUSED 1024 /* reused pids, see struct reused */
 
 /* A sample has the time when it is written, somewhat after the filter has decided on it. */
 #define MOMENT_NS (10 * 1000 * 1000ULL)
@@ -18,8 +18,8 @@
 struct process {
 	pid_t pid;
 	bool in;
-	bool told;
-	uint64_t told_until; /* until when it may have been used: 10 ms after it was withdrawn; 0: never told */
+	bool told;           /* @keep has stored an answer */
+	uint64_t told_until; /* a withdrawn answer may have been used until then; 0: none was withdrawn */
 	bool led;            /* its first thread lives */
 	bool ended;
 	size_t ended_at; /* its index in the queue, if it has ended */
@@ -30,7 +30,7 @@ static const struct intern_kind process_kind = INTERN_BYTES(struct process, pid)
 
 struct reused {
 	pid_t pid;
-	uint64_t until; /* the same for the last answer about an earlier process */
+	uint64_t until; /* told_until of the last earlier process with this pid */
 };
 
 struct descendants {
@@ -41,7 +41,7 @@ struct descendants {
 
 	pid_t ended[MAX_ENDED]; /* a queue: a new entry replaces the oldest */
 	size_t next_ended;
-	struct reused reused[MAX_REUSED]; /* by pid; a newer entry replaces an older one */
+	struct reused reused[MAX_REUSED]; /* at place_of() the pid; a newer entry replaces an older one */
 
 	bool (*keep)(void *ctx, pid_t pid, enum descent what);
 	void *keep_ctx;

@@ -29,14 +29,14 @@ struct descendants *descendants_new(pid_t root);
 void descendants_free(struct descendants *d);
 
 /**
- * descendants_tell() - have @keep called with each answer: for new descendants, and in descendants_judge(). If it has
- * stored an answer, it is called with DESCENT_UNKNOWN when the process has ended.
+ * descendants_tell() - have @keep called with each answer: for new descendants, and in descendants_judge(). If @keep
+ * has stored an answer, it is called with DESCENT_UNKNOWN when the process has ended.
  * @keep: returns false if it cannot store the answer
  */
 void descendants_tell(struct descendants *d, bool (*keep)(void *ctx, pid_t pid, enum descent what), void *ctx);
 
 /*
- * Events, in time order. Return 0, or -ENOMEM.
+ * Events, in time order. Functions with a result return 0, or -ENOMEM.
  */
 
 /** descendants_exec() - @pid has called exec, and only the calling thread is left. */
@@ -51,7 +51,7 @@ void descendants_exit(struct descendants *d, pid_t pid, pid_t tid);
 
 /** descendants_has() - true if @pid is a descendant that lives, or that has ended and is remembered. */
 bool descendants_has(const struct descendants *d, pid_t pid);
-/** descendants_judge() - as descendants_has(); passes the answer to @keep, unless @keep has stored it already. */
+/** descendants_judge() - as descendants_has(); tells @keep, unless it has the answer or the process has ended. */
 bool descendants_judge(struct descendants *d, pid_t pid);
 /**
  * descendants_reused() - true if a stored answer about an earlier process @pid may have been used for the current one.

@@ -21,8 +21,8 @@ static bool same_file(const void *have, const void *key)
 static const struct intern_kind file_kind = { sizeof(struct known_file *), 0, 0, hash_file, same_file };
 
 /*
- * A file keeps its name when it is deleted: the kernel adds " (deleted)" to it in MMAP2 records and in /proc. Without
- * an inode or a build id, nothing else would tell it from a new file of that name.
+ * The kernel adds " (deleted)" to the path of a deleted file in MMAP2 records and in /proc. Drop that, so that it stays
+ * the same file. But without an inode or a build id, nothing else distinguishes it from a new file with that name.
  */
 static size_t path_len(const struct mapped_file *file)
 {
@@ -35,7 +35,7 @@ static size_t path_len(const struct mapped_file *file)
 	return len;
 }
 
-/* The last component of its path, below a directory that does not exist. Memory has no directories. */
+/* The last component of @path, below a directory that does not exist. The name of memory stays whole. */
 static char *short_path(const char *path, size_t len)
 {
 	const char *slash = memrchr(path, '/', len);
@@ -85,7 +85,7 @@ static struct known_file *copy_file(const struct mapped_file *file, bool whole)
 	return NULL;
 }
 
-/* Return the file that equals @f, which may be @f itself: @f is taken over. */
+/* Set *@out to the file that equals @f, which may be @f itself. Takes over @f. */
 static int add_file(struct known_files *files, struct known_file *f, const struct mapped_file **out)
 {
 	bool is_new = false;
@@ -125,7 +125,7 @@ int known_files_add(struct known_files *files, const struct mapped_file *file, c
 	return -E2BIG;
 }
 
-/* Images share their maps after a fork: visit each of these once. */
+/* Images share their maps after a fork: visit each struct maps once. */
 void known_files_mark(struct known_files *files, struct maps *maps)
 {
 	uint64_t sweep = files->sweeps + 1;

@@ -20,7 +20,7 @@
 struct known_file {
 	struct mapped_file file;
 	bool used;    /* seen by known_files_mark(), and not swept since */
-	uint8_t told; /* calls of tasks_on_mapped()'s function for it; the limit once that returned true */
+	uint8_t told; /* calls of on_mapped() for it (tasks_maps.c); TELLS_MAX once it returned true */
 };
 
 /** struct known_files - all zeros: none. */

@@ -70,7 +70,7 @@ bool mapped_file_is_uprobes(const struct mapped_file *file)
 	return file->path[0] == '[' && !strcmp(file->path, "[uprobes]");
 }
 
-/* For a process in a chroot, the path of a file in its records differs from the path in /proc. */
+/* Compare inodes only: for a process in a chroot, the path of a file in its records differs from the path in /proc. */
 static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
 {
 	if (a->ino && b->ino)

@@ -12,8 +12,9 @@
 
 /**
  * struct mapped_file - a file that some process has mapped, as the kernel named it.
- * @path:  as seen from the process's own root, or "[vdso]", "//anon", ...; never NULL; without " (deleted)" if @ino is
- *         known. For the vDSO of a 32-bit process VDSO32, see tasks_mmap().
+ * @path:  as seen from the process's own root (in a chroot, the path in /proc differs), or "[vdso]", "//anon", ...;
+ * never NULL; without " (deleted)" if @ino or @build_id is known. For the vDSO of a 32-bit process VDSO32, see
+ *         tasks_mmap().
  * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 if unknown (plain MMAP records)
  * @build_id:      from MMAP2 records that have it instead of device and inode; zero from its size on
  * @build_id_size: its bytes, at most BUILD_ID_MAX; 0: unknown
@@ -31,7 +32,7 @@ struct mapped_file {
 
 /**
  * mapped_file_equal() - true if two struct mapped_file are the same file by all that the kernel records.
- * mapped_file_hash() - of one; equal ones have equal hashes. Both are as intern.h wants them.
+ * mapped_file_hash() - of one; equal ones have equal hashes. Both have the types that struct intern_kind wants.
  */
 bool mapped_file_equal(const void *have, const void *key);
 uint64_t mapped_file_hash(const void *key);

@@ -68,7 +68,7 @@ static int make_own(struct maps **m, size_t room)
 	return 0;
 }
 
-/* The mappings [@from, @to) overlap @what. */
+/* Find the mappings that overlap @what: those with index *@from to *@to - 1. */
 static void find_overlap(const struct maps *m, const struct mapping *what, size_t *from, size_t *to)
 {
 	*from = first_above(m->v, m->nr, end, what->start);
@@ -85,7 +85,7 @@ static uint64_t sum_of(const struct mapping *v, size_t nr)
 	return sum;
 }
 
-/* Replace the mappings [@from, @to) by the @nr mappings @put; there is room for them. */
+/* Replace the mappings with index @from to @to - 1 by the @nr mappings @put; there is room for them. */
 static void replace(struct maps *m, size_t from, size_t to, const struct mapping *put, size_t nr)
 {
 	m->sum += sum_of(put, nr) - sum_of(m->v + from, to - from);
@@ -111,7 +111,7 @@ int maps_insert(struct maps **m, const struct mapping *what)
 		replace(own, from, to, what, 0);
 	if (rc)
 		return rc;
-	/* Keep the part of the first one before @what, and the part of the last one behind it. */
+	/* Keep the part of the first old mapping before @what, and the part of the last one behind @what. */
 	if (from < to && own->v[from].start < what->start) {
 		put[nr] = own->v[from];
 		put[nr++].end = what->start;

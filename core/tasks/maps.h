@@ -35,7 +35,7 @@ void maps_unref(struct maps *m);
 
 /**
  * maps_insert() - map @what; cut, split or drop the mappings that overlapped there before.
- * @m: if it is shared, *@m becomes a copy of its own first
+ * @m: if it is shared, *@m becomes a copy that is not shared, first
  * Return: 0; -EINVAL for an empty range; -ENOMEM, and *@m as it was; -E2BIG beyond MAPS_MAX or the
  *         budget: then the mappings that overlap @what are dropped, but a shared *@m stays as it was
  */

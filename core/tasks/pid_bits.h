@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bit for each process id of the host. Any thread may call all functions except pid_bits_init() and _release(). */
+/* A bit for each process id of the host. Any thread may call pid_bits_set() and pid_bits_clear() at any time. */
 #ifndef CORE_TASKS_PID_BITS_H
 #define CORE_TASKS_PID_BITS_H
 

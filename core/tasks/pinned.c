@@ -15,13 +15,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define MAX_SEEN (64u << 10) /* ids whose last answers are remembered; then all are dropped */
+#define MAX_SEEN (64u << 10) /* ids whose last answers are remembered; before another is added, all are dropped */
 
-/* The last answer, and when it was first found. */
+/* The last answer of a lookup, and the last one passed to pinned_told(). */
 struct seen {
 	uint64_t id;
 	bool has;
-	uint64_t since_ns, looked_ns; /* time of the last lookup */
+	uint64_t since_ns, looked_ns; /* when @has was first found; time of the last lookup */
 	enum { NOT_TOLD, TOLD_NO, TOLD_YES } told;
 	bool changes; /* a BPF program has found it both ways */
 };

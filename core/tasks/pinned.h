@@ -28,8 +28,8 @@ int pinned_fd(const struct pinned *p);
 /**
  * pinned_has() - true if @id was a key at some time after the sample was taken.
  * @time:   of the sample, CLOCK_MONOTONIC; 0: not known
- * @unsure: out: set to true if the answer may have been the other one when the sample was taken: no lookup before that
- *          gave this answer, @time is 0, see also pinned_told(). Else unchanged
+ * @unsure: out: set to true if the answer may have been the other one when the sample was taken: because no lookup
+ *          before that gave this answer, because @time is 0, or because of pinned_told(). Else unchanged
  */
 bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure);
 

@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WQ_WORKER 0x20 /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
+#define WQ_WORKER 0x20 /* PF_WQ_WORKER, include/linux/sched.h: the same value since 2.6.36 */
 
-/* Read a number that ends with @end; moves *@p behind that. */
+/* Read a number that ends with @end; moves *@p behind @end. */
 static bool number(const char **p, unsigned int base, char end, uint64_t max, uint64_t *out)
 {
 	if (parse_digits(p, base, max, out) || **p != end)
@@ -185,8 +185,7 @@ bool proc_ended(const struct host *h, pid_t id, bool is_process, uint64_t starte
 	state = stat_field(stat, 3);
 	if (started && stat_number(stat, 22) != started)
 		return true;
-	/* If the first thread has ended, it stays a zombie until all have. Field 20 is the number of threads, with it.
-	 */
+	/* If the first thread has ended, it is a zombie until all have. Field 20, the number of threads, counts it. */
 	return state && *state && strchr("ZXx", *state) && (!is_process || stat_number(stat, 20) <= 1);
 }
 
@@ -427,7 +426,10 @@ static bool has_one_thread(const struct host *h, pid_t pid)
 	return !stat(path, &st) && S_ISDIR(st.st_mode) && st.st_nlink == 2 + 1;
 }
 
-/* Listing costs the kernel an inode for each thread. A thread that is made while @fn runs is still found by listing. */
+/*
+ * Listing costs the kernel an inode for each thread. If a thread is made while @fn runs, the process has more than one
+ * afterwards, and listing finds it.
+ */
 static int see_process(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
 {
 	bool one = has_one_thread(h, pid);

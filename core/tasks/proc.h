@@ -84,18 +84,18 @@ int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out);
  */
 int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out);
 
-/** proc_lives() - true if the thread exists and has not ended. /proc still shows the name of a zombie. */
+/** proc_lives() - true if the thread exists and has not ended. A zombie has ended, but /proc still shows its name. */
 bool proc_lives(const struct host *h, pid_t pid, pid_t tid);
 
 /**
- * proc_ended() - true if the thread @id has ended. @is_process: true if all threads of process @id have ended.
+ * proc_ended() - true if the thread @id has ended; with @is_process, if all threads of process @id have ended.
  * @started: as of proc_started(), to notice that the id was reused; 0: not known
  */
 bool proc_ended(const struct host *h, pid_t id, bool is_process, uint64_t started);
 
 /**
- * proc_cpu_ns() - CPU time that the thread @id has used. @is_process: that all threads of process @id have used, also
- * those that have ended. For threads, the kernel needs scheduler statistics (CONFIG_SCHED_INFO).
+ * proc_cpu_ns() - CPU time that the thread @id has used; with @is_process, the time that all threads of process @id
+ * have used, also those that have ended. For threads, the kernel needs scheduler statistics (CONFIG_SCHED_INFO).
  * Return: 0 or -errno; -ENODATA: without these statistics, or if the thread has never run.
  */
 int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out);

@@ -10,12 +10,12 @@
 /*
  * Images of one process: a chain of execs, or of processes that reused a pid. Keep the newest. If all processes
  * together have many images, keep fewer of the images without samples: if processes come and go by the thousand, most
- * have none.
+ * images have no samples.
  */
 #define MAX_IMAGES     4096
 #define MAX_IMAGES_FEW 16
 #define MANY_IMAGES    65536 /* of all processes */
-#define MAX_REMAPPED   256   /* of one process, which have mappings of their own each */
+#define MAX_REMAPPED   256   /* of one process, that began with a mapping: each has its own list of mappings */
 
 /* An image that lasted less than this has hardly any samples, like one between a fork and an exec. */
 #define BRIEF_NS (10 * 1000 * 1000ULL)
@@ -89,7 +89,7 @@ static void drop_images(struct processes *ps, struct process *p, size_t nr, bool
 	p->nr_images = left;
 }
 
-/* Some more than needed, so that a long chain does not move them all for each exec. */
+/* Drop some more images than needed, so that a long chain of execs does not move all images at each exec. */
 static void make_room(struct processes *ps, struct process *p)
 {
 	size_t max = ps->nr_images < MANY_IMAGES ? MAX_IMAGES : MAX_IMAGES_FEW, unused = p->nr_images - p->nr_sampled;
@@ -270,7 +270,7 @@ const struct mapping *image_find(const struct image *im, uint64_t addr)
 	return im && !image_is_late(im) ? maps_find(im->maps, addr) : NULL;
 }
 
-/* Return true if only part of the program in @im is known, so that it may have mapped anything. */
+/* Return true if only part of the mappings of @im is known, so that it may have mapped anything. */
 static bool is_uncertain(const struct image *im)
 {
 	return image_is_late(im) || (im->reading && im->reading->failed);
@@ -285,9 +285,10 @@ static bool may_be_counted(const struct processes *ps, const struct image *im)
 }
 
 /*
- * Look for the newest image of @p that maps @addr and, unless @comm is NULL, began under that name. One that is not
- * known ends the search: it may have mapped @addr, too. All images that began under the same name must show the same
- * there. Return: 1: the search is over; 0; -ESTALE.
+ * Look for the newest image of @p that maps @addr and, unless @comm is NULL, began under that name. An image whose
+ * mappings are not known ends the search: it may have mapped @addr, too. Older images that began under the same name
+ * and may have samples must map the same at @addr, if they map it. Return: 1: the search is over; 0: no image was
+ * found; -ESTALE: two images differ.
  */
 static int find_in(const struct processes *ps, const struct process *p, const char *comm, uint64_t addr,
 		   struct place_found *out)

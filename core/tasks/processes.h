@@ -42,7 +42,7 @@ struct process {
 	struct pid_entry entry;
 	bool exited;     /* set by process_set_exited() */
 	bool learned;    /* its mappings are known: from its beginning on, or from /proc */
-	bool executed;   /* its newest program has a record of its exec */
+	bool executed;   /* a record of an exec has begun its newest program */
 	bool inherits;   /* it has not called exec since its parent forked it */
 	bool anew;       /* some mappings may be missing: see tasks_read_anew() */
 	pid_t parent;    /* process that forked it; 0: no record */
@@ -59,7 +59,7 @@ struct process {
 struct processes {
 	struct pid_table all;
 	size_t nr_exited, nr_images;
-	uint32_t numbers;  /* of images so far */
+	uint32_t numbers;  /* the number that the last new image got */
 	uint64_t memories; /* numbers given so far to memory that processes share */
 	uint64_t event_ns; /* of the current record; 0: unknown */
 	uint64_t since_ns; /* see tasks_report() */
@@ -128,7 +128,10 @@ struct image *process_writable(struct processes *ps, struct process *p);
 /** image_is_late() - true if its reading cannot be believed. False for NULL. */
 bool image_is_late(const struct image *im);
 
-/** image_begin_reading() - begin a reading of the mappings of @pid; it is failed until it is done. NULL: no memory. */
+/**
+ * image_begin_reading() - begin a reading of the mappings of @pid. Its @failed is true until you clear it. NULL: no
+ * memory.
+ */
 struct reading *image_begin_reading(struct image *im, pid_t pid);
 
 /** image_find() - the mapping at @addr; NULL: none, or it is not known, also if @im is NULL. */

@@ -15,9 +15,9 @@ struct targets {
 	const struct host *host;
 	const pid_t *ids;
 	bool are_processes;
-	size_t nr, nr_ended; /* those that have ended come first; we wait for the next one */
-	int fd;              /* its pidfd, or -1 */
-	uint64_t look_at;    /* without one */
+	size_t nr, nr_ended; /* the first @nr_ended have ended; we wait for the next one */
+	int fd;              /* pidfd of the next one, or -1 */
+	uint64_t look_at;    /* when to read /proc for the next one; 0: that was not done yet */
 	int rc;              /* result of targets_begin() */
 	uint64_t had_ns;     /* CPU time at targets_begin() */
 	uint64_t started[];  /* see proc_started(): another process with a reused id has another time */

@@ -20,12 +20,13 @@ struct targets *targets_new(const struct host *host, const pid_t *ids, size_t nr
 void targets_free(struct targets *t);
 
 /**
- * targets_fd() - readable if the result of targets_ended() may change. Owned by @t; -1: call targets_ended() regularly.
+ * targets_fd() - readable if the result of targets_ended() may change. Owned by @t until the next targets_ended(),
+ * after which it may be another one. -1: call targets_ended() regularly.
  */
 int targets_fd(const struct targets *t);
 
 /**
- * targets_ended() - true if all of them have ended. Does not wait; without targets_fd() it checks at most ten times a
+ * targets_ended() - true if all of them have ended. Does not wait; if targets_fd() is -1 it checks at most ten times a
  * second. A zombie counts as ended; a process whose first thread is a zombie only if its other threads have ended,
  * too.
  */

@@ -17,11 +17,12 @@
  * - COMM of an exec, mappings read: the kernel gives the process its new, empty address space, writes the record, then
  *   maps the program. A reading that was over by then has nothing of the new program. Any other reading may be of the
  *   new program, or of both (before 3.18, one reading could continue in the new address space). So the time at which it
- *   ended decides. If it is late, the image is unknown: addresses are not looked up in it, nor in the new program. The
- *   same holds if nothing had been read by then, and the name under which the old program's rows were counted is known.
- * - EXIT of a process: a later reading is empty, or of another process with the same number. FORK: a reading of that
- *   number may be of the child at a later time, or of a process before it. The image is unknown, as above. After its
- *   EXIT a task is not read any more.
+ *   ended decides. If it is late, the image of the old program is unknown: addresses of the old program are looked up
+ *   neither in it nor in the new program. The same holds if nothing had been read by then, and the name under which the
+ *   old program's rows were counted is known.
+ * - EXIT of a process: a later reading is empty, or of another process with the same number. FORK: a later reading of
+ *   the child's number may be of the child at a later time, or of an earlier process with that number. The image is
+ *   unknown, as above. After its EXIT a task is not read any more.
  * - FORK of a process whose parent was read later: the child inherits the reading. If an exec of the parent makes the
  *   reading invalid, it is invalid for the child, too, and the child is read itself.
  * - MMAP2: applied, though the reading may have that mapping already. If the reading has a newer mapping in that range,
@@ -33,8 +34,8 @@
  * If the events have times of an unknown clock (before 4.1), every reading is believed.
  */
 
-#define MAX_MAPPINGS    (4u << 20) /* of all images, 32 bytes each; further ones are dropped */
-#define FORGET_MAPPINGS (256u << 10)
+#define MAX_MAPPINGS    (4u << 20)   /* of all images, 32 bytes each; further ones are dropped */
+#define FORGET_MAPPINGS (256u << 10) /* tasks_forget() is due after so many more */
 #define FORGET_FILES    16384
 
 /* Return true if the current record is older than a reading that ended at @read_ns. */
@@ -82,7 +83,10 @@ void tasks_at(struct tasks *t, uint64_t ns)
 	t->processes.event_ns = ns;
 }
 
-/* The current record ends the image of @p, or begins it after that: a later reading was of something else. */
+/*
+ * The current record ends the newest image of @p (exec, exit), or begins another process with its number (fork): a
+ * reading that ended later may be of something else.
+ */
 static void doubt_reading(const struct tasks *t, struct process *p)
 {
 	struct image *im = process_newest(p);
@@ -92,8 +96,8 @@ static void doubt_reading(const struct tasks *t, struct process *p)
 }
 
 /*
- * @p has a new program, and the mappings of the old one, which had the name @comm, were never read. Do not look for
- * them in the new one.
+ * @p has a new program. If the mappings of the old one, which had the name @comm, were never read, its addresses must
+ * not be looked up in the new one.
  */
 static int leave_unread(struct tasks *t, struct process *p, const char *comm)
 {
@@ -102,13 +106,13 @@ static int leave_unread(struct tasks *t, struct process *p, const char *comm)
 	return image_begin_reading(process_newest(p), p->entry.id) ? 0 : -ENOMEM;
 }
 
-/* @p had the name @old, and has another program now. @told: there will be a record of every mapping of that. */
+/* @p had the name @old, and has a new program now. @told: there will be a record of each mapping of the new one. */
 static int renew_process(struct tasks *t, struct process *p, const char *old, const char *comm, bool told)
 {
 	if (*old && leave_unread(t, p, old))
 		return -ENOMEM;
 	doubt_reading(t, p);
-	/* An exec in another thread has ended the leader, and takes its number. */
+	/* The process lives: if another thread called exec, the leader has ended, and the thread has its number. */
 	process_set_exited(&t->processes, p, false);
 	p->shown = 0;
 	p->memory = 0;
@@ -182,7 +186,7 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 	if (rc || !p)
 		return -ENOMEM;
 	doubt_reading(t, p);
-	/* This process did not exist before its name was read, so rows with that name belong to later images. */
+	/* The name was read after this fork: rows with that name belong to later images. */
 	if (image_is_late(process_newest(p)) && process_newest(p)->comm_ns && is_older(t, process_newest(p)->comm_ns))
 		comm_set(process_newest(p)->comm, "");
 	process_set_exited(&t->processes, p, false); /* the pid may have been reused */
@@ -196,7 +200,7 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 		return -ENOMEM;
 	process_newest(p)->forked = true;
 	p->inherits = from != NULL;
-	/* A child of vfork(2) has called exec by now, or will soon. */
+	/* A child of vfork(2) shares memory only until its exec, which ends this: see renew_process(). */
 	if (from && t->host && proc_share_memory(t->host, pid, ppid))
 		processes_share(&t->processes, p, parent);
 	return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Cgroups of processes, for reports that have them. There are no records of cgroups: /proc is read at the first sample
- * of each program that a process runs. A container's process is in its cgroup by then.
+ * Cgroups of processes, for reports that have them. There are no records of cgroups: the first tasks_learn() of each
+ * program that a process runs, usually at its first sample, reads /proc. A container's process is in its cgroup by
+ * then.
  */
 #include "core/tasks/proc.h"
 #include "core/tasks/tasks.h"
@@ -26,7 +27,7 @@ void tasks_keep_cgroups(struct tasks *t)
 	t->keeps_cgroups = true;
 }
 
-/* If there are too many paths, keep those that are known. */
+/* If there are too many paths, add no more, and use only those that are known. */
 static uint32_t keep_path(struct tasks *t, const char *path)
 {
 	bool is_new = false;

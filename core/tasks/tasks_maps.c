@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define TELLS_MAX 16   /* calls of on_mapped() for one file */
-#define TOLD_MAX  1024 /* calls of on_mapped() for one list: it opens each file, and keeps no more of them */
+#define TOLD_MAX  1024 /* calls of on_mapped() for one list: it opens each file, and keeps at most as many open */
 
 /* A list in /proc is long beyond this size: some 2000 mappings. */
 #define LONG_BYTES (256u << 10)
@@ -20,12 +20,12 @@
 #define LONG_SHARE 32           /* and one part in so many of the run time */
 #define LINE_BYTES 73           /* of a line, without the path */
 
-#define PIECES_MAX   8  /* with copies of code, of one mapping */
+#define PIECES_MAX   8  /* parts of one mapping that are copies of code */
 #define COPIES_TRIED 16 /* mappings of one list that are checked for copies */
 
 #define PARENTS_MAX 4 /* ancestors that may have mapped the code of a process */
 
-#define LOADING_NS (100 * 1000 * 1000ULL) /* longest time between two segments of a library */
+#define LOADING_NS (100 * 1000 * 1000ULL) /* longest time between the mappings of two segments of a library */
 
 void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx)
 {
@@ -51,8 +51,8 @@ static void tell_mapped(struct tasks *t, pid_t pid, const struct mapping *m)
 }
 
 /*
- * The loader first maps a library as a whole, then its segments over that, and no code of the library runs before. We
- * do not see samples that the kernel counts, so the time has to decide.
+ * The loader first maps a library as a whole, then its segments over that; no code of the library runs before that is
+ * done. If samples are counted in the kernel, we do not see when they were taken, so the time has to decide.
  */
 static bool is_loading(const struct tasks *t, const struct process *p, const struct mapping *m)
 {
@@ -266,7 +266,7 @@ static int learn_map(void *ctx, const struct proc_map *m)
 	return m->exec || mapped_file_has_path(&file) ? learn_near(l, &map, m->exec) : 0;
 }
 
-/* Return true if @p has no mappings yet, or only a reading of its parent that could not be used. */
+/* Return true if the mappings of @p are not known, may be incomplete, or are of a reading of its parent that failed. */
 static bool needs_reading(const struct process *p)
 {
 	const struct image *im = process_newest(p);
@@ -278,7 +278,7 @@ static bool needs_reading(const struct process *p)
 	return im && im->reading && im->reading->pid != p->entry.id && (im->reading->late || im->reading->failed);
 }
 
-/* The image to put the mappings of @p into. It began under the current name in event time. */
+/* The image to put the mappings of @p into. If its name is not known, it gets the name of the leader in event time. */
 static struct image *image_to_read(struct tasks *t, struct process *p)
 {
 	const struct thread *leader = tasks_named_thread(t, p->entry.id, p->entry.id);
@@ -315,7 +315,7 @@ static int learn_maps(struct learner *l)
 	return rc || l->nr ? rc : proc_threads(l->t->host, pid, learn_of_thread, l);
 }
 
-/* If the parent has made @p with CLONE_VM, each mapping of either process is mapped in both. */
+/* If the parent has made @p with CLONE_VM, both have the same memory: each mapping of one is also in the other. */
 static int find_shared(struct tasks *t, struct process *p)
 {
 	struct process *parent;
@@ -424,7 +424,7 @@ void tasks_read_anew(struct tasks *t)
 
 /*
  * A recording does not say which processes share memory. But code runs only where it is mapped: if a process has not
- * mapped it itself, then its parent has, or the parent of that.
+ * mapped it, then its parent has, or an earlier ancestor.
  */
 static int find_inherited(const struct tasks *t, const struct process *p, uint64_t addr, struct place_found *out)
 {
