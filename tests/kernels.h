@@ -3,7 +3,7 @@
  * The answers of other kernels to perf_event_open(2), bpf(2) and newer system calls: for tests/restricted/pretend.c,
  * which imitates such a kernel for a command, and for unit tests.
  *
- * A fact has the version of Linux that brought it, from the history of include/uapi/linux/{perf_event,bpf}.h,
+ * Each fact has the version of Linux that brought it, from the history of include/uapi/linux/{perf_event,bpf}.h,
  * arch/x86/entry/syscalls/syscall_64.tbl, kernel/events/core.c and kernel/bpf/. A distribution's kernel is described by
  * the mainline version of each of its interfaces.
  */
@@ -39,9 +39,9 @@ struct old_kernel {
 };
 
 /*
- * 3.10.0 is derived from it. 3.10.el7 (3.10.0-1160) was measured: write_backward of 4.7 but neither
- * kernel.perf_event_max_stack of 4.8 nor namespaces of 4.12; get_stack of 4.18, but no BTF. It may have some system
- * calls newer than finit_module, on which a program for all these kernels cannot rely.
+ * 3.10.el7 (RHEL 7, 3.10.0-1160) was measured: it has write_backward of 4.7 but neither kernel.perf_event_max_stack of
+ * 4.8 nor namespaces of 4.12; get_stack of 4.18, but no BTF. It may have some system calls newer than finit_module, on
+ * which a program for all these kernels cannot rely. 3.10.0 is a kernel derived from it.
  */
 static const struct old_kernel old_kernels[] = {
 	{ "3.10", "3.10.108", LINUX(3, 10), 0, 313, 0, false },
@@ -187,8 +187,8 @@ static inline bool all_zero(const void *bytes, size_t from, size_t to)
 
 /**
  * event_answer() - the answer of perf_copy_attr() and its caller before they check permissions and the event itself.
- * @attr: @size bytes, as in its field (0: PERF_ATTR_SIZE_VER0)
- * Return: 0; -E2BIG: and the kernel's own size is written back; -EINVAL; -ENOENT: no such software event.
+ * @attr: @attr->size bytes (0: PERF_ATTR_SIZE_VER0)
+ * Return: 0; -E2BIG: the kernel also writes @k->size into the field @size; -EINVAL; -ENOENT: no such software event.
  */
 static inline int event_answer(const struct event_rules *k, const struct perf_event_attr *attr, unsigned long flags)
 {
@@ -232,7 +232,7 @@ static const struct grown bpf_attr_sizes[] = {
 	{ LINUX(5, 5), 120 },                       /* attach_btf_id */
 };
 
-/* The part of it that MAP_CREATE knows; the rest has to be zero, otherwise EINVAL. */
+/* The part of union bpf_attr that MAP_CREATE knows; the rest has to be zero, otherwise EINVAL. */
 static const struct grown map_create_sizes[] = {
 	{ LINUX(3, 18), 16 }, { LINUX(4, 6), 20 }, /* map_flags */
 	{ LINUX(4, 12), 24 },                      /* inner_map_fd */
@@ -349,10 +349,10 @@ static inline int insn_answer(int version, const struct bpf_insn *in)
 	return 0;
 }
 
-#define INSN_OPEN 1 /* a path from the first instruction goes through it */
+#define INSN_OPEN 1 /* it is on the current path from the first instruction */
 #define INSN_DONE 2
 
-/* The next instruction on path @i, 0 or 1; SIZE_MAX: there is none. */
+/* The instruction that is executed after the one at @at. @i: 0, or 1 for the target of a branch. SIZE_MAX: none. */
 static inline size_t insn_next(const struct bpf_insn *insns, size_t at, unsigned int i)
 {
 	const struct bpf_insn *in = &insns[at];
@@ -366,8 +366,8 @@ static inline size_t insn_next(const struct bpf_insn *insns, size_t at, unsigned
 }
 
 /*
- * True if a path returns to an instruction on it; a jump backwards alone does not count. As check_cfg() of
- * kernel/bpf/verifier.c.
+ * True if a path through the program returns to an instruction that is on it already; a jump backwards alone does not
+ * count. As check_cfg() of kernel/bpf/verifier.c.
  */
 static inline bool program_loops(const struct bpf_insn *insns, size_t nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of processes, as tests add them: all other parts of the key are 0. */
+/* Rows of processes, as tests add them: all parts of the key that are no parameter here are 0. */
 #ifndef TESTS_ROW_KEY_H
 #define TESTS_ROW_KEY_H
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/** row_key_of() - @comm: a string; a longer one is truncated. */
+/** row_key_of() - @comm: a string; truncated to COMM_LEN - 1 bytes. */
 static inline struct row_key row_key_of(const char *comm, pid_t pid, const struct stack *kernel,
 					const struct stack *user)
 {

@@ -149,7 +149,7 @@ int cfi_record(enum cfi_section section, const uint8_t *bytes, size_t len, uint6
 	return header(section, &c, out);
 }
 
-/* Parse a record whose bytes must all be there: @c ends at its end. */
+/* Parse the head of a record whose bytes must all be there, and let @c end where the record ends. */
 static int whole(enum cfi_section section, struct cursor *c, struct cfi_record *out)
 {
 	int rc = header(section, c, out);
@@ -365,7 +365,7 @@ static int set_rule(struct machine *m, uint64_t reg, enum cfi_how how, int64_t v
 	return 0;
 }
 
-/* A value in a vector register counts as lost; but then this must not look like the outermost frame. */
+/* A value in a register from ARCH_NR_REGS on counts as lost; but a lost return address means the outermost frame. */
 static int in_register(struct machine *m, uint64_t reg)
 {
 	uint64_t from = cursor_uleb(&m->c);

@@ -36,8 +36,8 @@ enum cfi_how {
 /**
  * struct cfi_row - how to find the caller's registers from those of a frame whose address is in [@start, @end).
  *
- * Addresses of code are the file's own, or those of the process for code in no file. This holds for
- * addresses of expressions in .eh_frame, too. With @debug_frame, they are offsets in .debug_frame.
+ * Addresses of code are the file's own, or those of the process for code in no file. This holds for addresses of
+ * expressions in .eh_frame, too. With @debug_frame, addresses of expressions are offsets in .debug_frame.
  */
 struct cfi_row {
 	uint64_t start, end;
@@ -46,7 +46,7 @@ struct cfi_row {
 	int64_t value[ARCH_NR_REGS];
 	uint8_t how[ARCH_NR_REGS]; /* enum cfi_how */
 	arch_regs changed;         /* bit N: how[N] is not CFI_SAME */
-	uint8_t cfa_reg;           /* below ARCH_NR_REGS */
+	uint8_t cfa_reg;           /* below ARCH_NR_REGS; not valid with @cfa_expr */
 	bool cfa_expr;
 	bool signal; /* a signal frame: the caller was interrupted, and did not call */
 	bool debug_frame;

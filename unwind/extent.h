@@ -33,7 +33,7 @@ int extent_read(const struct extent *e, uint64_t addr, void *to, size_t len);
  */
 int extent_inflate(struct extent *e, bool gnu);
 
-/** extent_release() - free what extent_inflate() made. */
+/** extent_release() - free @memory, and make @e empty. */
 void extent_release(struct extent *e);
 
 #endif

@@ -21,11 +21,12 @@ static bool read_frame(const struct frame_chain *c, uint64_t at, struct arch_fra
 }
 
 /*
- * A frame leads to @fp, which is not the address of a frame. Return true if the kernel may have used it to read the
- * @i-th address of the callchain. The outermost function that has a frame saves the register of one that has none, such
- * as __libc_start_main(): the value is small (dynamic glibc 2.36), or points to data (a static program) or text (glibc
- * up to 2.33). The kernel follows it as far as it can read: the addresses that it finds are hardly ever behind a call.
- * Nothing is mapped in the first page, nor in the page behind a whole copy.
+ * A frame has saved @fp, which does not point to another frame of this stack. Return true if the kernel may have read
+ * the @i-th address of the callchain there. The outermost function that has a frame saves the register of a caller that
+ * has none, such as __libc_start_main(): the value is small (dynamic glibc 2.36), or points to data (a static program)
+ * or text (glibc up to 2.33). The kernel takes this value for a frame pointer as long as it can read memory there: the
+ * addresses that it finds are hardly ever behind a call. Nothing is mapped in the first page, nor in the page behind a
+ * whole copy.
  */
 static bool may_leave(const struct frame_chain *c, uint64_t fp, size_t i, unsigned int *calls)
 {
@@ -39,8 +40,8 @@ static bool may_leave(const struct frame_chain *c, uint64_t fp, size_t i, unsign
 }
 
 /*
- * Return how many return addresses of the callchain are in the copy from the frame at @at on; 0: another one is there.
- * Frames that are missing in the copy were read by the kernel: they are on the stack, or the frame pointer has left it.
+ * Return how many return addresses of the callchain are in the copy from the frame at @at on; 0: a frame has another
+ * one. The frames that the copy lacks are above it on the stack, or the frame pointer has left the stack there.
  */
 static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned int *left, unsigned int *calls)
 {
@@ -60,7 +61,7 @@ static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned in
 	return i > 1 && at - c->sp >= c->size + ARCH_PAGE && may_leave(c, at, i, calls) ? i - 1 : 0;
 }
 
-/* True if a frame below @fp leads to it: then the task is in that frame. Also true if many seem to lead there. */
+/* True if a lower frame points to @fp and its return address passes is_call(), or if too many point there to check. */
 static bool is_outer(const struct frame_chain *c, uint64_t fp)
 {
 	unsigned int calls = 0;
@@ -78,7 +79,7 @@ enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *f
 	unsigned int left = FRAMES_MAX, calls = 0;
 	struct arch_frame frame;
 	uint64_t at, found = 0;
-	bool several = false; /* others lead as far as @found, none to the end: one may be left of an earlier call */
+	bool several = false; /* others lead as far as @found, none to the end: one may be of an earlier call */
 	size_t most = 0, nr;
 
 	for (at = c->sp; c->nr > 1 && read_frame(c, at, &frame); at += sizeof(at)) {

@@ -7,10 +7,10 @@
  * the return address behind it, are in the copy of the stack.
  *
  * Some of these kernels do not save the frame pointer in a system call, and walk by an earlier value of it, see
- * arch_entry_stale(). A recording does not say whether its kernel did so. So the frame that was found
- * may belong to an outer function. With @is_call we refuse it if the copy has a lower frame that points to it, and the
- * return address there may belong to another function than the innermost one: then the kernel may have skipped that
- * lower frame. (Lower frames may also be left over from functions that the innermost one called earlier.)
+ * arch_entry_stale(). A recording does not say whether its kernel did so. So the frame that was found may belong to an
+ * outer function. With @is_call we refuse it if the copy has a lower frame that points to it, and the return address
+ * there may belong to another function than the innermost one: then the kernel may have skipped that lower frame.
+ * (Lower frames may also be left over from functions that the innermost one called earlier.)
  *
  * The outermost addresses of a callchain may be bogus: if a function has no frame, the kernel takes any value in the
  * register for a frame pointer. So the search ends at an address of the callchain that is not behind a call.
@@ -47,7 +47,7 @@ struct frame_chain {
 enum frame_chain_found {
 	FRAME_CHAIN_NONE,   /* not found, or it may be the frame of an outer function */
 	FRAME_CHAIN_FOUND,  /* in the copy */
-	FRAME_CHAIN_BEYOND, /* nothing in the copy leads there, and the stack goes on above it */
+	FRAME_CHAIN_BEYOND, /* no frame in the copy fits the callchain, and the stack goes on above the copy */
 };
 
 /**

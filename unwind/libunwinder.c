@@ -19,7 +19,7 @@
 #define FAILURE_TIMES    10
 #define CREDIT_MAX       ((int64_t)(FAILURES_AT_ONCE * NSEC_PER_SEC))
 #define FAILURES_OF_PID  4
-#define CPU_MS           500                    /* for a stack, including opening the files in which it is the first */
+#define CPU_MS           500                    /* for a stack, including opening the files that are new in it */
 #define PIDS             512                    /* remembered, by pid */
 #define SLOW_NS          (100 * 1000 * 1000ULL) /* a stack that takes longer costs credit, like a failure */
 #define RECENT           LIBUNWINDER_MAPS
@@ -113,9 +113,9 @@ static bool is_of_worker(int rc)
 }
 
 /*
- * The next stack starts a new worker process. A failure costs a second of credit, or ten times the time it took, so
- * failures never take more than a tenth of the profiler's time. A worker that has unwound stacks is not believed
- * when it reports that it cannot: hostile files may have taken it over by then.
+ * The next stack starts a new worker process. A failure costs a second of credit, or ten times the time it took if that
+ * is more, so failures never take more than a tenth of the profiler's time. If a worker has unwound stacks, a later
+ * -ENOSYS (libunwind cannot be used) is not believed: hostile files may have taken the worker over by then.
  */
 static void fail(struct libunwinder *l, int rc, uint64_t took_ns)
 {
@@ -249,7 +249,7 @@ static int call_worker(struct libunwinder *l, const struct worker_message *reque
 	return rc;
 }
 
-/* Hostile files may have taken the worker over: all must be user addresses, and the first one the sample's. */
+/* Hostile files may have taken over the worker: all ips must be user addresses, and the first one the sample's. */
 static bool is_stack(const struct libunwinder *l, const struct libunwinder_reply *reply)
 {
 	uint32_t i;

@@ -13,7 +13,8 @@
  * libunwind reads .eh_frame through the search table of .eh_frame_hdr by itself. If there is no table, and for
  * .debug_frame, the index of rules.h finds the record, and libunwind parses it.
  *
- * The worker keeps only open files from one stack to the next. Not thread safe; worker.h has the rule for threads.
+ * From one stack to the next, the worker keeps only open files and words read from them. Not thread safe; worker.h has
+ * the rule for threads.
  */
 #ifndef UNWIND_LIBUNWINDER_H
 #define UNWIND_LIBUNWINDER_H
@@ -35,7 +36,7 @@ void libunwinder_free(struct libunwinder *l);
  * @pid:  the process, to count failures by; 0: not known
  * @copy: the copy of the stack. Other memory is read from the mapped files: segments that the process cannot write
  *        to, and unwind records
- * @out:  as of unwind_walk(). @out->left has only UNWIND_LEFT_NO_RULES, for frames without rules by libunwind, or 0
+ * @out:  as of unwind_walk(). @out->left has UNWIND_LEFT_NO_RULES for frames for which libunwind has no rules, else 0
  * Return: 0; -errno: libunwind has failed, or was not used: @out is the interrupted address alone, with UNWIND_BAD.
  */
 int libunwinder_walk(struct libunwinder *l, pid_t pid, const struct unwind_regs *regs, const struct unwind_copy *copy,

@@ -9,8 +9,8 @@
 #define LIBUNWINDER_SLOTS 128                     /* files that the worker has open */
 #define LIBUNWINDER_VDSO  LIBUNWINDER_SLOTS       /* the worker's own vDSO, in place of a slot */
 #define LIBUNWINDER_NONE  (LIBUNWINDER_SLOTS + 1) /* no file */
-#define LIBUNWINDER_MAPS  32                      /* mappings that come with a sample */
-#define LIBUNWINDER_COPY  (64u << 10)             /* bytes of a stack */
+#define LIBUNWINDER_MAPS  32                      /* mappings that come with a sample, and that the worker remembers */
+#define LIBUNWINDER_COPY  (64u << 10)             /* bytes of a stack, at most */
 
 /** struct libunwinder_map - a mapping. @slot: of its file, or LIBUNWINDER_VDSO or _NONE. @end: 0: no mapping. */
 struct libunwinder_map {

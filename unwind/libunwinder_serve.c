@@ -22,7 +22,7 @@ extern int search_unwind_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_
 			       void *arg);
 
 #define MEMORY_MAX (1ull << 30)
-#define WORDS      4096 /* of files that are kept */
+#define WORDS      4096 /* size of the cache of words read from files */
 
 /*
  * Addresses that no process has. libunwind reads data there that this file makes for it: a search table with one entry,
@@ -39,13 +39,13 @@ struct work {
 	struct libunwinder_map maps[LIBUNWINDER_MAPS];
 	size_t nr_maps, next_map;
 	struct rules *rules; /* of the current frame; NULL: none */
-	uint64_t bias;       /* of its addresses, against those of the file */
-	int lost;            /* -errno: the profiler does not answer any more, or there is no memory */
+	uint64_t bias;       /* addresses of the process minus those of the file */
+	int lost;            /* -errno: an answer of the profiler is missing or malformed, see ask() */
 
 	/* Results of the current step. */
 	uint64_t asked; /* the address whose rules libunwind looks for */
 	bool unmapped, no_rules;
-	bool parses;       /* libunwind parses a record: it follows a pointer that a CIE may have, and ignores it */
+	bool parses;       /* libunwind parses a record: it reads through a pointer in a CIE, and ignores the value */
 	uint64_t missing;  /* an address that libunwind has read, beyond the copy */
 	arch_regs unknown; /* registers that libunwind has read, and whose values are not known */
 	uint8_t own[OWN_BYTES];
@@ -211,7 +211,7 @@ static int read_memory(struct work *w, uint64_t addr, void *to, size_t len)
 		return rc;
 	if (len == sizeof(unw_word_t) && !read_word(w, addr - w->bias, to))
 		return 0;
-	/* Check this first, even if the address could be the stack's: thread stacks lie between libraries. */
+	/* Try the file even if the stack could reach to the address: thread stacks lie between libraries. */
 	if (!rules_read(w->rules, addr - w->bias, to, len) ||
 	    !rules_read_records(w->rules, addr - w->bias, w->parses, to, len))
 		return 0;
@@ -463,7 +463,7 @@ static enum unwind_end end_of(const struct work *w, int rc, bool outermost)
 {
 	if (w->missing)
 		return UNWIND_TRUNCATED;
-	/* Without rules it needs the frame pointer. */
+	/* Without rules libunwind needs the frame pointer. */
 	if (rc < 0)
 		return w->no_rules && w->unknown ? UNWIND_NO_RULES : UNWIND_BAD;
 	return w->no_rules && !outermost ? UNWIND_NO_RULES : UNWIND_ROOT;

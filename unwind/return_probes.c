@@ -17,9 +17,9 @@ static unsigned char *frame_in(const struct return_probes *p, uint64_t at)
 }
 
 /*
- * Follow the frames, whose return addresses are those of the callchain from the @i-th on. @write: restore them. Return:
- * how many return addresses are the kernel's code (@p->code) where the callchain has another; 0 also if one is neither
- * that code nor as in the callchain.
+ * Follow the frames, and compare their return addresses with the callchain from the @i-th on. @write: replace them by
+ * those of the callchain. Return: how many return addresses are the kernel's code (@p->code) where the callchain has
+ * another; 0 also if one is neither that code nor as in the callchain.
  */
 static size_t follow(const struct return_probes *p, size_t i, bool write)
 {

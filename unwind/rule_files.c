@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #define FILES_MAX  1024         /* remembered, also files without rules */
-#define OPEN_MAX   128          /* rules that are open: with a descriptor or two */
-#define MEMORY_MAX (64UL << 20) /* of the rules of all */
-#define LARGE      (8UL << 20)  /* of one file: it is read again only for another report */
+#define OPEN_MAX   128          /* rules that are open, each with one or two descriptors */
+#define MEMORY_MAX (64UL << 20) /* of the rules of all files */
+#define LARGE      (8UL << 20)  /* rules of one file that are read again only for another report */
 
 /* The rules of a file, whatever its names are. */
 struct open_rules {
@@ -38,7 +38,7 @@ struct rule_files {
 	size_t nr_open, memory;
 	uint64_t round;
 	size_t last;    /* index of the last result of rule_files_find(): its rules may have grown since */
-	bool steady;    /* a report is being made: files used after @begun must give the same answers again */
+	bool steady;    /* rule_files_renew() was called: files used after @begun must give the same answers */
 	uint64_t begun; /* a time of @cache.clock */
 };
 

@@ -28,7 +28,7 @@ struct rules_file {
  * @hdr: .eh_frame_hdr; empty: there is none
  * @table: its table of @nr_table entries; 0: @eh is searched by its index
  * @eh_known: @eh and @table are set; @frame_known: @frame is
- * @code: for code that is in no file: @eh is its last result; @code.frames NULL: for a file
+ * @code: the source of rules for code in no file; @eh is its last result. @code.frames NULL: the rules are of a file
  * @serial: see rules_serial()
  */
 struct rules {
@@ -99,11 +99,11 @@ static int use_file(struct rules *r, const struct elf_file *file)
 	if (!rc)
 		rc = find_debug_frame(&r->file);
 	elf_file_drop_sections(f);
-	/* Find it by its address, as an unwinder in the process does. */
+	/* Find .eh_frame_hdr by its address, as an unwinder in the process does. */
 	if (f->eh_frame_hdr.size && loaded_from(f, f->eh_frame_hdr.vaddr, &r->hdr) &&
 	    r->hdr.size > f->eh_frame_hdr.size)
 		r->hdr.size = f->eh_frame_hdr.size;
-	/* The segments have the address. They may be readable although the names of sections are not. */
+	/* If the section names cannot be read, .eh_frame_hdr alone is enough. */
 	return r->hdr.size && rc != -ENOMEM ? 0 : rc;
 }
 
@@ -275,7 +275,7 @@ static int find_eh(struct rules *r)
 	if (r->eh_known)
 		return 0;
 	rc = read_hdr(r);
-	/* Other failures may pass. */
+	/* Other failures may be temporary: try again at the next call. */
 	if (rc && rc != -ENOENT && rc != -ENOTSUP && rc != -EBADMSG && rc != -ENOEXEC)
 		return rc;
 	if (rc)
@@ -316,7 +316,7 @@ static bool read_debug_frame(struct rules_file *from, struct extent *out)
 	return false;
 }
 
-/* The same for .debug_frame. If it cannot be read, there is none: most files have none. */
+/* As search_eh(), for .debug_frame. If it cannot be read, go on without it: most files have none. */
 static bool search_frame(struct rules *r, uint64_t addr, uint64_t *at)
 {
 	if (!r->frame_known && !read_debug_frame(&r->file, &r->frame.bytes))
@@ -342,7 +342,7 @@ int rules_find(struct rules *r, uint64_t addr, const struct cfi_row **out)
 		rc = eh_row(r, addr, &row);
 		if (!rc)
 			rc = frame_row(r, addr, &row);
-		/* Other failures may pass. */
+		/* Other failures may be temporary: do not remember them. */
 		if (rc < 0 && rc != -EBADMSG && rc != -ENOTSUP)
 			return rc;
 		known = rules_rows_add(&r->rows, addr, rc, &row);

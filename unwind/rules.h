@@ -10,8 +10,8 @@
  *
  * Code that a process makes at run time, which is in no file, may have rules in the form of .eh_frame, too.
  *
- * The file may be hostile, and may change or shrink while it is read (see elf_file.h). At most FILE_PAGES_NR
- * pages of it are kept in memory: most addresses lie close together. Not thread safe.
+ * The file may be hostile, and may change or shrink while it is read (see elf_file.h). At most FILE_PAGES_NR pages of
+ * it (see file_bytes.h) are kept in memory: most addresses lie close together. Not thread safe.
  */
 #ifndef UNWIND_RULES_H
 #define UNWIND_RULES_H

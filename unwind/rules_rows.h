@@ -29,7 +29,7 @@ size_t rules_rows_memory(const struct rules_rows *rows);
 /** rules_rows_find() - the result for @addr, borrowed until the next one is added; NULL: not known. */
 const struct rules_row *rules_rows_find(const struct rules_rows *rows, uint64_t addr);
 
-/** rules_rows_add() - put a result into its slot, in place of another. Return: it, as of _find(); NULL: no memory. */
+/** rules_rows_add() - put a result into its slot, in place of another. Return: like _find(); NULL: no memory. */
 const struct rules_row *rules_rows_add(struct rules_rows *rows, uint64_t addr, int rc, const struct cfi_row *row);
 
 #endif

@@ -7,9 +7,9 @@
  * recorded stack is as good as a live process, a test needs no process at all, and another unwinder (inside BPF) can
  * replace it.
  *
- * The unwinder finds the caller of a frame by the call frame information of the frame's file. For
- * code without such rules it uses the bytes of the code if arch_codes has them (signal trampolines, PLT entries, _init
- * and others), else the frame pointer. For the next frame it tries rules again.
+ * The unwinder finds the caller of a frame by the call frame information of the frame's file. For code without such
+ * rules it uses the bytes of the code if arch_codes has them (signal trampolines, PLT entries, _init and others), else
+ * the frame pointer. For the next frame it tries rules again.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -81,7 +81,7 @@ enum unwind_end {
 	UNWIND_ROOT,      /* the outermost frame was reached */
 	UNWIND_TRUNCATED, /* the caller's frame is beyond the copied stack, or there was no room for more addresses */
 	UNWIND_NO_RULES,  /* no rules, and no other way to find the caller */
-	UNWIND_BAD,       /* no mapping, unreadable memory, damaged or costly rules, or frames that do not advance */
+	UNWIND_BAD,       /* no mapping, unknown memory or register, bad or costly rules, frames that do not advance */
 	UNWIND_NR_ENDS,
 };
 

@@ -16,10 +16,10 @@ struct walk {
 	uint64_t bias;           /* addresses of the process minus those of that file */
 	struct mapping mapping;  /* of these two; zeros: look them up */
 	uint64_t missing;        /* a needed address beyond the copy of the stack; 0: none */
-	uint64_t root;           /* by its rules, the stack pointer of the outermost frame; 0: not reached yet */
-	bool unknown;            /* the frame needs a register whose value is not known, */
-	bool by_fp;              /* and that is the frame pointer, to find the caller */
-	bool fp_changed;         /* it was not that of the first frame, */
+	uint64_t root;           /* stack pointer of the frame that has no caller by its rules; 0: not reached */
+	bool unknown;            /* the frame was not left: a register whose value is not known is needed */
+	bool by_fp;              /* with @unknown: it is the frame pointer, which finds the return address */
+	bool fp_changed;         /* since the first frame, a frame has changed the frame pointer */
 	arch_regs popped;        /* registers whose values we know only because we assume that they were popped */
 	arch_regs restored;      /* registers that the current step assumes to have been popped */
 	bool guessed;            /* the stack pointer comes from a frame that was left by its frame pointer */
@@ -79,7 +79,7 @@ static int evaluate(struct walk *w, const struct cfi_row *row, int64_t at, const
 	uint8_t bytes[EXPR_MAX_BYTES];
 	int len;
 
-	/* We do not know which registers it used. */
+	/* We do not know which registers the expression uses. */
 	w->left |= (w->popped ? UNWIND_LEFT_POPPED : 0) | (w->guessed ? UNWIND_LEFT_GUESSED : 0);
 	len = ++w->evaluated > EVALUATIONS_MAX ? -EBADMSG : rules_expr(w->rules, row, (uint64_t)at, bytes);
 
@@ -112,9 +112,9 @@ static bool is_popped(const struct walk *w, unsigned int reg, uint64_t addr)
 
 /*
  * In a function that aligns its stack, gcc's rules compute from the frame pointer where registers are saved; the frame
- * pointer itself is saved where it points to. The last instructions run after it was popped, and it usually points out
- * of the frame. Then the computed places are wrong, and all of these registers have their values again. Return these
- * registers.
+ * pointer itself is saved where it points to. The last instructions run after the function has popped it, so it has the
+ * caller's value and usually points out of the frame. Then the computed places are wrong, and all of these registers
+ * have their values again. Return these registers.
  */
 static arch_regs popped_by_fp(struct walk *w, const struct cfi_row *row, uint64_t cfa)
 {
@@ -232,7 +232,7 @@ static enum unwind_end go_on(struct walk *w, const struct unwind_regs *next, boo
 
 _Static_assert(offsetof(struct arch_frame, ret) + sizeof(uint64_t) == sizeof(struct arch_frame), "as has_frame() says");
 
-/* True if the frame is @size bytes above register @reg, with the return address on its top. */
+/* True if the CFA is @size bytes above register @reg, with the return address directly below the CFA. */
 static bool has_frame(const struct cfi_row *row, unsigned int reg, size_t size)
 {
 	return !row->cfa_expr && row->cfa_reg == reg && row->cfa_value == (int64_t)size &&
@@ -252,7 +252,7 @@ static bool is_call(const struct cfi_row *row)
 	       !row->signal;
 }
 
-/* True after the usual prologue with a frame pointer: then the next frame is found only by memory at it. */
+/* True after the usual prologue with a frame pointer: the memory that it points to is enough to find the caller. */
 static bool is_chained(const struct cfi_row *row)
 {
 	const int64_t saved = offsetof(struct arch_frame, fp) - (int64_t)sizeof(struct arch_frame);
@@ -346,7 +346,7 @@ static enum unwind_end step_entry(struct walk *w, uint64_t pushed)
 	return go_on(w, &next, false);
 }
 
-/* The calling thread and the new one are both here, and only the register distinguishes them. */
+/* The calling thread and the new one both run this code; in the new one, which has no caller, ARCH_RESULT is 0. */
 static enum unwind_end step_clone(struct walk *w)
 {
 	if (!known(&w->regs, ARCH_RESULT))
@@ -464,7 +464,7 @@ static int code_at(const struct unwind_mappings *mappings, const struct unwind_f
 	return out->rules && code_address(out->rules, m, ip, &out->addr) ? 1 : -ENOENT;
 }
 
-/* The same for code in a file: the file has the same bytes as memory. */
+/* The same, but only for code in a file, which has the same bytes as memory. Other code: -ENOENT. */
 static int file_code_at(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 			struct code *out)
 {
@@ -546,7 +546,7 @@ bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		/* Code made at run time changes without a mapping: see note_chain(). */
+		/* Not for code made at run time, which changes without a mapping: see step(). */
 		if (file_code_at(mappings, files, ips[i] - 1, &code) <= 0 || code_row(&code, &row, &work) <= 0 ||
 		    work > WORK_MAX)
 			return false;

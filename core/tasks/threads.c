@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* The known live threads of a process, without its leader. It is dropped with the last of them. */
+/* The known live threads of a process, without its leader. The group is freed when its last thread leaves it. */
 struct thread_group {
 	struct pid_entry entry; /* the process's pid */
 	struct thread *first;
@@ -70,7 +70,7 @@ void threads_set_dead(struct threads *ts, struct thread *th)
 	leave_group(ts, th);
 	th->dead = true;
 	th->dead_at = ts->next_dead;
-	/* A thread with a reused number may have died once more since, and has another place then. */
+	/* If its number was reused, @oldest may have died once more since: then it is at another index of the queue. */
 	if (oldest && oldest != th && oldest->dead && oldest->dead_at == ts->next_dead)
 		pid_table_delete(&ts->all, &oldest->entry);
 	ts->dead[ts->next_dead] = th->entry.id;
@@ -113,7 +113,7 @@ void threads_end_group(struct threads *ts, pid_t pid)
 	if (leader && !leader->mntns)
 		leader->mntns = threads_mntns(ts, pid);
 	for (; th; th = next) {
-		next = th->next; /* not freed: it is not dead yet */
+		next = th->next; /* not freed below: only dead threads are */
 		threads_set_dead(ts, th);
 	}
 }

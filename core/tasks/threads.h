@@ -12,11 +12,11 @@
 
 struct thread_group;
 
-/** struct thread - one of a process, by its tid. */
+/** struct thread - a thread of a process, found by its tid. */
 struct thread {
 	struct pid_entry entry;
 	bool named, dead;
-	size_t dead_at;   /* its index in the queue, if it is dead */
+	size_t dead_at;   /* its index in threads.dead, if it is dead */
 	uint64_t read_ns; /* when the name was read from /proc; 0: it is from an event */
 	char comm[COMM_LEN];
 	uint64_t mntns;             /* 0: not known */
@@ -66,9 +66,9 @@ void threads_end_group(struct threads *ts, pid_t pid);
 
 /**
  * threads_successor() - the thread that becomes the leader. If the leader is dead and one other thread lives, that
- * one may be in exec: it takes the leader's number, and some time later the new program's name. Samples from between
- * have the leader's number, but this thread's old name is the right one for them. NULL: there is no such thread, as far
- * as we know.
+ * one may be in exec: it takes the leader's number, and some time later the new program's name. Samples between these
+ * two moments have the leader's number, but this thread's old name is the right one for them. NULL: there is no such
+ * thread, as far as we know.
  */
 const struct thread *threads_successor(const struct threads *ts, const struct thread *leader);
 

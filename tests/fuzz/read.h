@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the targets for readers of reports: the input is read, and written in the folded form and as JSON. The JSON
- * is read again, and must give the same.
+ * is read again, and must give the same folded form. The input is also written as pprof, which must be readable, and
+ * with filters as speedscope.
  */
 #ifndef TESTS_FUZZ_READ_H
 #define TESTS_FUZZ_READ_H
@@ -19,10 +20,10 @@ typedef int (*read_report_fn)(struct infile *in, struct report *r, const struct 
 			      struct err *err);
 
 static const struct report_cfg fuzz_plain = { .annotations = true };
-/* JSON numbers have a smaller range. */
+/* Values are halved (unit 2), because JSON numbers have a smaller range. */
 static const struct report_cfg fuzz_halved = { .annotations = true, .unit = 2 };
 
-/* NULL: it cannot be read, and there is an error. */
+/* NULL: the input cannot be read. Checks that @read sets an error then, and only then. */
 static inline struct report *fuzz_read(read_report_fn read, const void *bytes, size_t len,
 				       const struct report_writer *form, const struct report_cfg *cfg,
 				       const struct read_cfg *wanted, struct read_about *about)
@@ -65,7 +66,7 @@ static inline char *fuzz_write(struct report *r, const struct report_writer *for
 	return got;
 }
 
-/* Drop rows with value 0: if halves are rounded down, they may be left out. */
+/* Drop rows with value 0, which come from halves rounded down: a format may leave these rows out. */
 static inline void fuzz_drop_nothing(char *text)
 {
 	char *line = text, *to = text, *next;

@@ -26,13 +26,13 @@
 struct recording_head {
 	char magic[8];
 	uint32_t version;
-	/* That follow; with another perf_event.h, more or fewer than ours, see perf_event_open(2) */
+	/* Of the attr that follows; built with another perf_event.h, it may be longer or shorter than ours */
 	uint32_t attr_bytes;
 	uint32_t nr_rings;
 	uint32_t unused;
 };
 
-/** struct recording_block - the bytes of @ring when it was read in @round; rounds ascend, and each has a ring once. */
+/** struct recording_block - bytes read from @ring in @round. Rounds ascend; a ring has at most one block a round. */
 struct recording_block {
 	uint32_t round;
 	uint32_t ring;

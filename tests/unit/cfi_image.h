@@ -16,7 +16,7 @@
 #define CFI_EH_ADDR     0x400200u
 #define CFI_FILE_SIZE   (CFI_CODE_OFFSET + CFI_CODE_SIZE)
 
-/** struct cfi_function - at its first instruction the CFA is rsp + 8; @program: rules for all of it. */
+/** struct cfi_function - at its first instruction the CFA is rsp + 8; @program: the instructions of its FDE. */
 struct cfi_function {
 	uint32_t start, len; /* from the beginning of the code */
 	bool signal;
@@ -29,7 +29,7 @@ struct cfi_function {
 /** struct cfi_image - the file. */
 struct cfi_image {
 	uint8_t bytes[CFI_FILE_SIZE];
-	size_t used; /* bytes used of the section */
+	size_t used; /* bytes of .eh_frame so far */
 };
 
 static inline void cfi_put(struct cfi_image *im, const void *bytes, size_t len)
@@ -44,7 +44,7 @@ static inline void cfi_put_number(struct cfi_image *im, uint32_t value)
 	cfi_put(im, &value, sizeof(value)); /* little endian, like all machines that this is built on */
 }
 
-/* Version 1, code 1, data -8, register 16, addresses pcrel | sdata4; rsp + 8, rip at CFA - 8. */
+/* Version 1, factors 1 and -8, return register 16, addresses pcrel | sdata4; CFA rsp + 8, rip at CFA - 8. */
 static inline void cfi_put_cie(struct cfi_image *im, bool signal)
 {
 	static const uint8_t plain[] = { 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0 };

@@ -12,7 +12,7 @@ struct section {
 	const void *data;
 };
 
-/** sections_build() - build @im from section 0, @v from 1 on, and their names; it is one executable segment. */
+/** sections_build() - build @im: section 0, the @nr sections @v, their names; the file is one executable segment. */
 static inline void sections_build(struct image *im, const struct section *v, size_t nr)
 {
 	Elf64_Ehdr e = { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phnum = 1 };

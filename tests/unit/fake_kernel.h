@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Perf events without a kernel: this program's own syscall() and ioctl() replace libc's. The test chooses the kernel's
- * answers by the two functions that are not in fake_kernel.c.
+ * answers by fake_event_open() and fake_event_ioctl(), which it must define, and by fake_pidfd_open.
  */
 #ifndef TESTS_UNIT_FAKE_KERNEL_H
 #define TESTS_UNIT_FAKE_KERNEL_H
@@ -31,7 +31,7 @@ int fake_refuse(int code);
 /** fake_is_dummy() - true if the event records tasks and mappings and takes no samples. */
 bool fake_is_dummy(const struct perf_event_attr *attr);
 
-/** fake_list_cpus() - write a list of CPUs below @sys: @cpus are "possible", "present" or "online". */
+/** fake_list_cpus() - write @cpus to the list @which ("possible", "present" or "online") of the sysfs at @sys. */
 void fake_list_cpus(const char *sys, const char *which, const char *cpus);
 
 #endif

@@ -3,12 +3,12 @@
  * A source and a counter without a kernel, for tests of the session. A script chooses the fate of each sample, the
  * duration of each step, and the step that fails.
  *
- *   fake_sample()    a CPU is sampled: the counter gets the sample first, if there is one, then the ring
+ *   fake_sample()    a CPU is sampled: the counter, if there is one, gets the sample first, then the ring
  *   ring             in the kernel: room for @room samples, further ones are lost
  *   kept             in memory: fetch() moves samples here
  *   rows             drain(), detach() and end() count them here
  *
- * Each sample has a fate: the next letter of script.fates, which repeat:
+ * Each sample has a fate: the next letter of script.fates, and after the last letter the first one again:
  *
  *   c  the counter counts it             p  is passed on, and comes back by the ring
  *   f  the counter filters it, if        x  is passed on, and the reader filters it
@@ -46,8 +46,8 @@ enum fake_step {
 #define FAKE_ALWAYS (~0u)
 
 /**
- * struct fake_fault - the @call-th call of @step, or all calls, return @code: "source drain failed". @call 0: none
- * fails.
+ * struct fake_fault - the @call-th call of @step returns @code, with a message like "source drain failed" if it is
+ * negative. @call 0: no call; FAKE_ALWAYS: each call.
  */
 struct fake_fault {
 	enum fake_step step;
@@ -77,8 +77,8 @@ struct fake_seen {
 	unsigned int opened;        /* open sources and counters */
 	size_t waiting, kept;       /* samples in the ring, and in memory */
 	bool changing;              /* the source is inside attach or detach: no thread may touch the rings */
-	uint64_t passed;            /* the number that the source got at the last end() */
-	unsigned int told, told_ms; /* processes that the counter told, and when the last was taken */
+	uint64_t passed;            /* source_env.samples_passed at the last end() of the source */
+	unsigned int told, told_ms; /* processes that the counter reported, and when the last one was read */
 };
 
 extern const struct source_ops fake_source;       /* with fetch */
@@ -98,7 +98,7 @@ void fake_end(void);
 /** fake_sample() - take @nr samples of a CPU now, if there is a source. Called by the thread that runs the session. */
 void fake_sample(unsigned int nr);
 
-/** fake_tell() - let the counter tell of a process. */
+/** fake_tell() - let the counter report a process. */
 void fake_tell(void);
 
 /** fake_wait_for_fetch() - wait until another thread has emptied the ring, or has failed to. */

@@ -27,7 +27,7 @@ unsigned int fake_time_since(uint64_t ns);
 /** fake_time_pass() - advance the clock; called by the thread that began it. */
 void fake_time_pass(unsigned int ms);
 
-/** fake_time_work() - each call of own_cpu_ns() finds so much more CPU time used than the one before. */
+/** fake_time_work() - each call of own_cpu_ns() returns @ns more than the one before. */
 void fake_time_work(uint64_t ns);
 
 #endif

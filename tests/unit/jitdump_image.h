@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A jitdump in memory, and a file of it. */
+/* A jitdump in memory, record by record, for tests to read or to break. */
 #ifndef TESTS_JITDUMP_IMAGE_H
 #define TESTS_JITDUMP_IMAGE_H
 
@@ -46,7 +46,7 @@ static inline void dump_put_header(struct jitdump_image *im)
 	dump_put(im, &h, sizeof(h));
 }
 
-/* The code is zeros. */
+/* The code is zeros; at most 4096 of its @size bytes are in the record. */
 static inline void dump_put_load(struct jitdump_image *im, uint64_t addr, uint64_t size, uint64_t index,
 				 const char *name)
 {

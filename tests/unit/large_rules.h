@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with much to read in a small file: a compressed .debug_frame. */
+/* A small file with a large .debug_frame, which is compressed. */
 #ifndef TESTS_LARGE_RULES_H
 #define TESTS_LARGE_RULES_H
 

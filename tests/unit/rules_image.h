@@ -26,7 +26,7 @@ enum { SECT_NULL, SECT_EH, SECT_FRAME, SECT_NAMES, SECT_COUNT };
 /** How .eh_frame is found. */
 enum table { TABLE, TABLE_OMITTED, TABLE_WIDE, NO_HDR, NO_EH };
 
-/** And what is there of .debug_frame. */
+/** Which form .debug_frame has. */
 enum frame { NO_FRAME, FRAME, FRAME_64, FRAME_ZLIB, FRAME_ZSTD, FRAME_GNU };
 
 /** struct function - rules that make the CFA rsp + @cfa or, if that is 0, use an expression. */
@@ -62,7 +62,7 @@ static inline void set_fixed(struct image *im, size_t at, uint64_t value, size_t
 
 static inline void put_eh_frame(struct rules_image *ri, const struct function *v, size_t nr)
 {
-	/* Length 20, id 0, version 1, "zR", code 1, data -8, register 16, one byte: pcrel | sdata4; rsp + 8, rip. */
+	/* Length 20, id 0, version 1, "zR", factors 1 and -8, return register 16, pcrel | sdata4; CFA rsp + 8, rip. */
 	static const uint8_t cie[24] = { 20, 0, 0,    0,  0, 0,    0,    0, 1, 'z',  'R',
 					 0,  1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1 };
 	struct image *im = &ri->im;
@@ -103,7 +103,7 @@ static inline void put_hdr(struct rules_image *ri, enum table table, const struc
 
 static inline void put_debug_frame(struct image *im, bool wide, const struct function *v, size_t nr)
 {
-	/* Version 3, "", code 1, data -8, register 16; rsp + 8, rip. */
+	/* Version 3, "", factors 1 and -8, return register 16; CFA rsp + 8, rip. */
 	static const uint8_t cie[12] = { 3, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1 };
 	size_t i, word = wide ? 8 : 4;
 
@@ -143,7 +143,7 @@ static inline void put_compressed(struct image *im, const struct image *raw, boo
 	free(out);
 }
 
-/* The same with a zstd frame, with checksum, for each half of it. Without the library, a header alone. */
+/* The same with zstd: a frame with a checksum for each half of @raw. Without the zstd library, only the header. */
 static inline void put_zstd(struct image *im, const struct image *raw)
 {
 	Elf64_Chdr ch = { .ch_type = ELFCOMPRESS_ZSTD, .ch_size = raw->len, .ch_addralign = 8 };
@@ -214,7 +214,7 @@ static inline void rules_image_shdrs(struct rules_image *ri, enum table table, e
 	image_put(&ri->im, s, sizeof(s));
 }
 
-/** rules_image_build() - build a file with rules for the functions @eh and @debug; the table keeps their order. */
+/** rules_image_build() - build a file with rules for the functions @eh and @debug; the table has @eh in this order. */
 static inline void rules_image_build(struct rules_image *ri, enum table table, enum frame frame,
 				     const struct function *eh, size_t nr_eh, const struct function *debug,
 				     size_t nr_debug)
@@ -235,7 +235,7 @@ static inline void rules_image_build(struct rules_image *ri, enum table table, e
 	*ri = (struct rules_image){ .im = { .class = ELFCLASS64, .encoding = ELFDATA2LSB } };
 	image_put(&ri->im, zeros, sizeof(e));
 	ri->phdr = image_put(&ri->im, zeros, SEG_COUNT * sizeof(Elf64_Phdr));
-	/* On pages of their own, so that they are read separately. */
+	/* The records begin on pages of their own, so that they are read separately from the headers. */
 	image_put(&ri->im, zeros, 0x1000 - ri->im.len);
 	ri->hdr = image_put(&ri->im, zeros, hdr_size);
 	put_eh_frame(ri, eh, nr_eh);

@@ -40,7 +40,10 @@ void unit_write(const char *dir, const char *name, const void *data, size_t len)
 /** unit_inode() - the inode number of @dir/@name, which may be a symlink. */
 uint64_t unit_inode(const char *dir, const char *name);
 
-/** unit_failing_write() - the write function of a stream (fopencookie(3)) that fails with EIO. @calls: an int, counts. */
+/**
+ * unit_failing_write() - the write function of a stream (fopencookie(3)) that fails with EIO.
+ * @calls: an int, which each call increments
+ */
 ssize_t unit_failing_write(void *calls, const char *buf, size_t len);
 
 /** unit_host() - a host whose file systems are @top/proc and @top/sys. One at a time. */

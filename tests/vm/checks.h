@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks in a guest, one file for each. */
+/* The checks in a guest. */
 #ifndef TESTS_VM_CHECKS_H
 #define TESTS_VM_CHECKS_H
 
@@ -10,7 +10,7 @@
  * before.
  */
 void check_choice(void);
-/** check_fixed() - the same user stacks of fixed workloads with each backend and way to unwind, with known shares. */
+/** check_fixed() - with each backend and way to unwind, fixed workloads have the same user stacks, in known shares. */
 void check_fixed(void);
 /** check_load() - all backends under a storm of processes. @more: include checks that take long */
 void check_load(bool more);
@@ -22,7 +22,7 @@ void check_targets(void);
 void check_waits(void);
 /** check_denied() - other users, settings, seccomp. */
 void check_denied(void);
-/** check_names() - names of the kernel's addresses, both ways. */
+/** check_names() - names of the kernel's addresses, from /proc/kallsyms and from the kernel itself. */
 void check_names(void);
 /** check_lockdown() - call it last: lockdown cannot be undone. */
 void check_lockdown(void);

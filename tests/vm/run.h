@@ -45,7 +45,7 @@ void run_profile(struct run *r, const struct confined *as, const char *format, .
 void run_offcputime(struct run *r, const struct confined *as, const char *format, ...) PRINTF(3, 4);
 
 /**
- * load_start() - run a workload as @name until it prints "ready".
+ * load_start() - start a workload under the name @name, and wait until it prints "ready".
  * @args: separated by blanks
  */
 pid_t load_start(const char *program, const char *name, const char *args, bool nobody);

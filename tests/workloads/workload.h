@@ -45,9 +45,9 @@ static inline __attribute__((always_inline, unused)) uint64_t spin_step(uint64_t
 }
 
 /*
- * Take the latency of one multiplication for each of @n. Inlined: the caller is the leaf. Each turn does eight, because
- * its beginning costs an AMD EPYC half a cycle if a cache line ends within it: with one multiplication a turn that was
- * 12 %.
+ * Take the latency of @n multiplications. Inlined: the caller is the leaf. Each turn of the loop does eight, because a
+ * turn costs an AMD EPYC half a cycle more if a cache line ends within the loop: with one multiplication in a turn that
+ * was 12 %.
  */
 static inline __attribute__((always_inline, unused)) void spin_iterations(uint64_t n)
 {
@@ -192,8 +192,7 @@ __attribute__((unused)) static void workload_copy(const char *from, const char *
 }
 
 /*
- * For programs that exec: @dir gets copies of this executable under other names. Hard links would not work across file
- * systems.
+ * For programs that exec: make @dir/@name, a copy of this executable. Hard links would not work across file systems.
  */
 __attribute__((unused)) static void workload_copy_self(const char *dir, const char *name)
 {
@@ -223,8 +222,8 @@ static void workload_remove_copies(int sig)
 }
 
 /*
- * Make a directory with copies of this executable named @names (NULL-terminated), which is removed when this process
- * ends.
+ * Make a directory with copies of this executable named @names (NULL-terminated), which is removed when a signal ends
+ * this process. A program that ends in another way calls workload_remove_copies(0).
  */
 __attribute__((unused)) static const char *workload_make_copies(const char *const *names)
 {

@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 #define NAP_NS   10000000
-#define MAX_NAPS 100000 /* longer than any test takes; then it ends */
+#define MAX_NAPS 100000 /* no test takes so long; after them the workload ends */
 
 /** struct naps - all its naps; times are in ns. */
 struct naps {
 	uint64_t nr; /* ended naps */
 	struct nap {
 		uint64_t from, to; /* of CLOCK_MONOTONIC */
-		uint64_t on_cpu;   /* of this time; all other time is off CPU, however long the machine stood still */
+		uint64_t on_cpu;   /* CPU time in between; the rest is off CPU, however long the machine stood still */
 	} nap[MAX_NAPS];
 };
 

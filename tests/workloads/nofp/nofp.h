@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the workloads without frame pointers. They are optimized. Before "ready" they print the stacks in which
- * they spend nearly all their time: lines "expect: ROOT;main;...", from the root to the last function that all these
+ * they spend nearly all their time: lines "expect: START;main;...", from the root to the last function that all these
  * samples have; more frames may follow. Most samples have the first line. Words in capitals stand for frames of the C
- * library, with or without names: START calls main, CLONE calls a thread's function, TRAMPOLINE returns from a signal
- * handler.
+ * library, with or without names: START calls main, CLONE calls a thread's function, BEGUN is a thread that has called
+ * nothing yet, TRAMPOLINE returns from a signal handler.
  */
 #ifndef TESTS_NOFP_H
 #define TESTS_NOFP_H
