@@ -16,18 +16,6 @@ static uint32_t number_of(const struct strings *s, const struct string *found)
 	return (uint32_t)(found - (const struct string *)s->table.v);
 }
 
-int strings_add(struct strings *s, const char *text, uint32_t *nr, bool *is_new)
-{
-	struct string *found = intern(&s->table, &string_kind, &text, is_new);
-
-	if (found && *is_new)
-		found->text = strdup(text);
-	if (!found || !found->text)
-		return -ENOMEM;
-	*nr = number_of(s, found);
-	return 0;
-}
-
 bool strings_find(const struct strings *s, const char *text, uint32_t *nr)
 {
 	const struct string *found = intern_find(&s->table, &string_kind, &text);
@@ -35,6 +23,25 @@ bool strings_find(const struct strings *s, const char *text, uint32_t *nr)
 	if (found)
 		*nr = number_of(s, found);
 	return found;
+}
+
+int strings_add(struct strings *s, const char *text, uint32_t *nr, bool *is_new)
+{
+	struct string *found;
+	char *copy;
+
+	*is_new = !strings_find(s, text, nr);
+	if (!*is_new)
+		return 0;
+	copy = strdup(text);
+	found = copy ? intern(&s->table, &string_kind, &text, is_new) : NULL;
+	if (!found) {
+		free(copy);
+		return -ENOMEM;
+	}
+	found->text = copy;
+	*nr = number_of(s, found);
+	return 0;
 }
 
 size_t strings_nr(const struct strings *s)
