@@ -137,14 +137,15 @@ static void count_stacks(const struct account *a, const struct report_quality *q
 
 	for (i = 0; i < quality->tasks.nr; i++)
 		quality_add(&all, &tasks[i].of);
-	out->unnamed = percent_of(add_or_max(all.by_flaw[FLAW_NO_SYMBOLS], all.by_flaw[FLAW_NO_MAP]), all.all);
-	if (quality->by_fp)
-		out->incomplete = percent_of(all.by_flaw[FLAW_INCOMPLETE], all.all);
-	else
-		out->incomplete =
-			percent_of(unwound[UNWOUND_TRUNCATED] + unwound[UNWOUND_NO_RULES] + unwound[UNWOUND_BAD] +
-					   unwound[UNWOUND_UNKNOWN] + unwound[UNWOUND_PROBED],
-				   all.times);
+	out->unnamed.part = add_or_max(all.by_flaw[FLAW_NO_SYMBOLS], all.by_flaw[FLAW_NO_MAP]);
+	out->unnamed.all = all.all;
+	if (quality->by_fp) {
+		out->incomplete = (struct report_share){ all.by_flaw[FLAW_INCOMPLETE], all.all };
+		return;
+	}
+	out->incomplete.part = unwound[UNWOUND_TRUNCATED] + unwound[UNWOUND_NO_RULES] + unwound[UNWOUND_BAD] +
+			       unwound[UNWOUND_UNKNOWN] + unwound[UNWOUND_PROBED];
+	out->incomplete.all = all.times;
 }
 
 /* The samples that were due, if all tasks were sampled: those not taken show idle CPUs. 0: unknown, or none missing. */

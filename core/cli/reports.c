@@ -101,7 +101,6 @@ static bool wants_quality(const struct reports *r)
 	return !r->session->request.filter.no_user && (!r->advised || r->options->report.form->counts);
 }
 
-/* A sum has the percentages of stacks of its first file or interval: see report_counts_add(). */
 static void add_counts(struct reports *r, const struct report_counts *counts)
 {
 	if (r->before)

@@ -215,8 +215,9 @@ static int add_known(json_t *object, const struct report_counts *counts)
 
 	for (i = 0; !rc && i < ARRAY_SIZE(numbers); i++)
 		rc = json_add_number(object, numbers[i].key, numbers[i].number);
-	if (!rc && (json_object_set_new(object, "incomplete_percent", json_real(counts->incomplete)) ||
-		    json_object_set_new(object, "unnamed_percent", json_real(counts->unnamed))))
+	if (!rc &&
+	    (json_object_set_new(object, "incomplete_percent", json_real(report_share_percent(&counts->incomplete))) ||
+	     json_object_set_new(object, "unnamed_percent", json_real(report_share_percent(&counts->unnamed)))))
 		rc = -ENOMEM;
 	return rc;
 }
@@ -258,6 +259,7 @@ const struct report_writer report_json = {
 	.delimiter = "-",
 	.semicolon = ';',
 	.prints_pid = true,
+	.prints_tid = true,
 	.prints_origin = true,
 	.compares = true,
 	.names_only = true,

@@ -335,27 +335,13 @@ static int add_column(struct page *p, double seconds)
 	return column && !json_array_append_new(p->columns, column) ? 0 : -ENOMEM;
 }
 
-/* Percentages of stacks are averages, weighted by how much each report has counted. */
-static void add_counts(struct report_counts *to, const struct report_counts *more)
-{
-	double all = (double)to->counted + (double)more->counted;
-
-	if (more->known && all > 0) {
-		to->incomplete =
-			(to->incomplete * (double)to->counted + more->incomplete * (double)more->counted) / all;
-		to->unnamed = (to->unnamed * (double)to->counted + more->unnamed * (double)more->counted) / all;
-	}
-	to->known |= more->known;
-	report_counts_add(to, more);
-}
-
 static int page_counts(struct report_output *o, const struct report_counts *counts)
 {
 	struct page *p = o->state;
 	json_int_t before = -1;
 	int rc = add_column(p, counts->seconds);
 
-	add_counts(&p->counts, counts);
+	report_counts_add(&p->counts, counts);
 	if (!rc && o->cfg->compared) {
 		before = (json_int_t)json_array_size(p->columns);
 		rc = add_column(p, 0);
@@ -375,7 +361,8 @@ static int add_count_facts(struct page *p)
 		snprintf(text, sizeof(text),
 			 "taken %" PRIu64 ", counted %" PRIu64 ", lost %" PRIu64
 			 "; %.1f %% of the user stacks incomplete, %.1f %% without names",
-			 c->taken, c->counted, c->lost, c->incomplete, c->unnamed);
+			 c->taken, c->counted, c->lost, report_share_percent(&c->incomplete),
+			 report_share_percent(&c->unnamed));
 	else
 		snprintf(text, sizeof(text), "counted %" PRIu64, c->counted);
 	return add_fact(p, "Counted", text);

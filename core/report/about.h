@@ -3,6 +3,7 @@
 #ifndef CORE_REPORT_ABOUT_H
 #define CORE_REPORT_ABOUT_H
 
+#include "core/base/percent.h"
 #include "core/base/saturate.h"
 
 #include <stdbool.h>
@@ -54,27 +55,40 @@ struct about_text {
 			{ "unwind", (about)->unwinder }, { "event", (about)->event },                                  \
 	}
 
+/** struct report_share - @part of @all. Shares of several reports are added up. */
+struct report_share {
+	uint64_t part, all;
+};
+
 /**
  * struct report_counts - numbers of one report: samples, or intervals off the CPU.
  * @due:      samples that were due on all CPUs by the clock. For each that was not taken, a CPU was idle. 0: not known,
  *            not more than @taken, or not all tasks were sampled
  * @taken:    by the kernel, with those @lost; @counted: in the rows; @lost: known to be missing
- * @incomplete: percent of the user stacks that lack their root end; @unnamed: percent that lack names
+ * @incomplete: the share of the user stacks that lack their root end; @unnamed: that lack names
  * @seconds:  how long samples were taken for the report
  * @intervals: the numbers are of intervals, not of samples
  * @known:    false: only @seconds is valid
  */
 struct report_counts {
 	uint64_t due, taken, counted, lost;
-	double incomplete, unnamed;
+	struct report_share incomplete, unnamed;
 	double seconds;
 	bool intervals, known;
 };
 
-/**
- * report_counts_add() - add the numbers of @more, for the same report. The percentages of stacks stay those of @to. The
- * sum of @due is not known.
- */
+static inline double report_share_percent(const struct report_share *s)
+{
+	return percent_of(s->part, s->all);
+}
+
+static inline void report_share_add(struct report_share *to, const struct report_share *more)
+{
+	to->part = add_or_max(to->part, more->part);
+	to->all = add_or_max(to->all, more->all);
+}
+
+/** report_counts_add() - add the numbers of @more, for the same report. The sum of @due is not known. */
 static inline void report_counts_add(struct report_counts *to, const struct report_counts *more)
 {
 	to->due = 0;
@@ -83,6 +97,8 @@ static inline void report_counts_add(struct report_counts *to, const struct repo
 	to->taken = add_or_max(to->taken, more->taken);
 	to->counted = add_or_max(to->counted, more->counted);
 	to->lost = add_or_max(to->lost, more->lost);
+	report_share_add(&to->incomplete, &more->incomplete);
+	report_share_add(&to->unnamed, &more->unnamed);
 	to->seconds += more->seconds;
 }
 

@@ -322,8 +322,8 @@ static void print_summary(const struct report_output *o, const struct report_cou
 	fputc('\n', out);
 	if (!counts->known)
 		return;
-	fprintf(out, "%.1f %% of the user stacks are incomplete, %.1f %% lack names\n", counts->incomplete,
-		counts->unnamed);
+	fprintf(out, "%.1f %% of the user stacks are incomplete, %.1f %% lack names\n",
+		report_share_percent(&counts->incomplete), report_share_percent(&counts->unnamed));
 	fprintf(out, "%" PRIu64 " %s counted, %" PRIu64 " lost\n", counts->counted,
 		counts->intervals ? "intervals" : "samples", counts->lost);
 }

@@ -35,8 +35,8 @@ static const struct report_counts counts = { .due = 200,
 					     .taken = 101,
 					     .counted = 100,
 					     .lost = 1,
-					     .incomplete = 2.5,
-					     .unnamed = 7,
+					     .incomplete = { 2, 80 },
+					     .unnamed = { 7, 100 },
 					     .seconds = 1,
 					     .known = true };
 static const struct report_counts intervals = { .taken = 9, .counted = 7, .lost = 2, .intervals = true, .known = true };
@@ -211,6 +211,22 @@ START_TEST(test_intervals)
 }
 END_TEST
 
+/* Shares of stacks are those of all reports together; a report without stacks does not change them. */
+START_TEST(test_sum)
+{
+	const struct report_counts read = { .taken = 5, .counted = 5 };
+	struct report_counts sum = read;
+
+	report_counts_add(&sum, &counts);
+	ck_assert(sum.known);
+	ck_assert_uint_eq(sum.counted, 105);
+	ck_assert_double_eq(report_share_percent(&sum.incomplete), 2.5);
+	report_counts_add(&sum, &(struct report_counts){ .incomplete = { 8, 20 }, .unnamed = { 13, 100 } });
+	ck_assert_double_eq(report_share_percent(&sum.incomplete), 10);
+	ck_assert_double_eq(report_share_percent(&sum.unnamed), 10);
+}
+END_TEST
+
 START_TEST(test_stopped)
 {
 	const struct report_cfg cfg = { .limit = 30 };
@@ -232,6 +248,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_table, 0, ARRAY_SIZE(tables));
 	tcase_add_test(tc, test_intervals);
+	tcase_add_test(tc, test_sum);
 	tcase_add_test(tc, test_stopped);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
