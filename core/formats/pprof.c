@@ -344,6 +344,7 @@ const struct report_writer report_pprof = {
 	.delimiter = "-",
 	.semicolon = ';',
 	.prints_pid = true,
+	.prints_tid = true,
 	.prints_origin = true,
 	.structured = true,
 	.compares = true,

@@ -271,15 +271,15 @@ uint32_t report_delimiter(const struct report *r)
 
 int report_add_named(struct report *r, const struct report_named *named)
 {
-	bool prints_pid = r->labeller.form->prints_pid;
+	const struct report_writer *form = r->labeller.form;
 	uint64_t unit = r->labeller.cfg->unit;
 	struct printed_row row = {
 		.comm = named->comm,
 		.cgroup = prints_origin(r) ? named->cgroup : HASH_NONE,
 		.input = prints_origin(r) ? named->input : HASH_NONE,
 		.root = HASH_NONE,
-		.pid = prints_pid ? named->pid : 0,
-		.tid = prints_pid ? named->tid : 0,
+		.pid = form->prints_pid ? named->pid : 0,
+		.tid = form->prints_tid ? named->tid : 0,
 	};
 	int rc = labels_add_seq(&r->labeller.labels, named->labels, named->nr, &row.user);
 

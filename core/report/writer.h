@@ -84,7 +84,7 @@ struct report_output {
  * @suffixes:   file name suffixes that select it, ended by NULL; NULL: there are none
  * @delimiter:  the frame between the two stacks
  * @semicolon:  printed for a ';' inside a name
- * @prints_pid: prints pid and tid; otherwise rows that differ only in these are merged
+ * @prints_pid, @prints_tid: prints the pid, the tid; otherwise rows that differ only in it are merged
  * @prints_origin: the same for the cgroup and the input, unless reports are compared
  * @structured: row() reads report_row.frames; otherwise frames need not be kept, and may be NULL
  * @compares:   row() prints values from before if reports are compared
@@ -103,7 +103,7 @@ struct report_writer {
 	const char *const *suffixes;
 	const char *delimiter;
 	char semicolon;
-	bool prints_pid, prints_origin, structured, compares, names_only, paragraphs;
+	bool prints_pid, prints_tid, prints_origin, structured, compares, names_only, paragraphs;
 	void (*label)(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame);
 	int (*begin)(struct report_output *o, const struct report_about *about);
 	void (*interval)(struct report_output *o, const struct report_interval *interval);

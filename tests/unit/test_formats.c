@@ -515,6 +515,28 @@ START_TEST(test_json)
 }
 END_TEST
 
+/* A form that does not print the tid merges the rows of threads; JSON keeps them apart. */
+START_TEST(test_threads)
+{
+	static const struct test_row threads[] = {
+		{ .comm = "a", .pid = 1, .tid = 2, .value = 3, .times = 3, .frames = { { USER("x", 1) } } },
+		{ .comm = "a", .pid = 1, .tid = 3, .value = 4, .times = 4, .frames = { { USER("x", 1) } } },
+		{ .comm = "a", .pid = 2, .tid = 3, .value = 5, .times = 5, .frames = { { USER("x", 1) } } },
+	};
+	const struct report_about about = { .tool = "profile", .version = "1" };
+	size_t len;
+	char *got = write_rows(&report_text, &about, threads, ARRAY_SIZE(threads), 1, &len);
+
+	ck_assert_ptr_nonnull(strstr(got, "\n    -                a (1)\n        7\n"));
+	ck_assert_ptr_nonnull(strstr(got, "\n    -                a (2)\n        5\n"));
+	free(got);
+	got = write_rows(&report_json, &about, threads, ARRAY_SIZE(threads), 1, &len);
+	ck_assert_ptr_nonnull(strstr(got, "\"tid\":2,"));
+	ck_assert_ptr_nonnull(strstr(got, "\"tid\":3,"));
+	free(got);
+}
+END_TEST
+
 START_TEST(test_json_depth)
 {
 	const struct report_cfg form = { 0 };
@@ -761,6 +783,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_folded, 0, (int)ARRAY_SIZE(folded));
 	tcase_add_loop_test(tc, test_folded_limits, 0, 4);
 	tcase_add_loop_test(tc, test_json, 0, (int)ARRAY_SIZE(json));
+	tcase_add_test(tc, test_threads);
 	tcase_add_test(tc, test_json_depth);
 	tcase_add_loop_test(tc, test_labels_compared, 0, 2);
 	tcase_add_loop_test(tc, test_origin, 0, 2);
