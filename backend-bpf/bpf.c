@@ -133,8 +133,10 @@ static int bpf_open(struct counter **out, const struct source_env *env, struct e
 	take_maps(&c->tables, own->skel, &first);
 	if (map_sizes_grow(&first, &own->most))
 		c->dispatch = own->skel->progs.dispatch;
-	if (size_maps(c, own->skel, &c->tables) || fit_programs(own->skel, env))
-		return object_refused(err, -errno, "cannot choose the sizes of the BPF maps");
+	rc = size_maps(c, own->skel, &c->tables);
+	rc = rc ? rc : fit_programs(own->skel, env);
+	if (rc)
+		return object_refused(err, rc, "cannot choose the sizes of the BPF maps");
 	if (object_load(c, own->skel->obj, "count_sample", err))
 		return err->code;
 	use_proofs(&c->tables, own->skel, env);

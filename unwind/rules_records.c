@@ -105,7 +105,7 @@ static int read_fde(struct records *rs, uint64_t at, struct cfi_record *rec, str
 
 int records_fde(struct records *rs, uint64_t at, struct cfi_fde *out, uint64_t *size)
 {
-	struct cfi_record rec;
+	struct cfi_record rec = { 0 };
 	int rc = read_head(rs, at, &rec);
 
 	if (!rc)

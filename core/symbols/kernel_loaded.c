@@ -58,7 +58,7 @@ static char *read_modules(const struct kernel_loaded *kl)
 	return fits ? fits : text;
 }
 
-/* Without net.core.bpf_jit_kallsyms, the kernel lists no BPF program (since 4.12). */
+/* Without net.core.bpf_jit_kallsyms, the kernel lists no BPF program (since 4.11). */
 static bool lists_programs(const struct kernel_loaded *kl)
 {
 	long long v;

@@ -151,7 +151,7 @@ void lines_renew(struct lines *l)
 	for (i = 0; i < l->nr_files; i++)
 		if (!l->files[i].late)
 			l->files[i].spent_ns = 0;
-	if (l->off == -ETIME)
+	if (l->off == -ETIME && l->nr_skipped < FAILED_MAX)
 		l->off = 0;
 	if (l->answers.nr > REMEMBERED_MAX / 2 || l->text_len > TEXT_MAX / 2)
 		forget_answers(l);

@@ -239,7 +239,7 @@ static int learn_near(struct learner *l, const struct mapping *m, bool exec)
 		l->memory.end = 0;
 	}
 	if (!rc && exec && !is_ahead(l, m))
-		rc = map_into(l->t, l->p, m, maybe && l->path ? &l->near : NULL);
+		rc = maybe ? map_into(l->t, l->p, m, l->path ? &l->near : NULL) : map_file(l->t, l->p, m);
 	if (rc)
 		return rc;
 	if (maybe) {
