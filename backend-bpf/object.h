@@ -2,8 +2,8 @@
 /*
  * The code that both counters share, bpf.c for samples and offcpu.c for intervals: a BPF object with the maps of
  * bpf/shared.h, and two sets of counts. User space reads one set while the program fills the other. The object
- * has several programs. Only the one that fits the run is loaded; if larger tables may replace its tables later, also
- * dispatch(), which calls it.
+ * has several programs. Only the program that fits the run is loaded. If larger tables may replace its tables later,
+ * dispatch() is loaded, too: it is attached, and calls the program.
  */
 #ifndef BACKEND_BPF_OBJECT_H
 #define BACKEND_BPF_OBJECT_H
@@ -28,7 +28,7 @@ struct tables {
 	struct bpf_map *config;
 	struct bpf_map *counts[2], *stacks[2]; /* for each set; both may share the stacks */
 	struct bpf_map *shorts[2];             /* for stacks of up to BPF_SHORT_WORDS; NULL: there are none */
-	struct map_sizes sizes;                /* after object_init(): the requested sizes, without short stacks */
+	struct map_sizes sizes;                /* object_init() sets those that were requested, and 0 short stacks */
 	struct proved proved;                  /* used for samples */
 };
 
@@ -76,8 +76,8 @@ int object_refused(struct err *err, int code, const char *what);
 
 /**
  * object_load() - choose sizes and a program, load the program, and fill the maps. Nothing counts yet.
- * @bpf:     of the open skeleton; borrowed. The caller has set the sizes of the map `probe`, and of all maps that are
- *           not in bpf/shared.h, except those of the counts and stacks
+ * @bpf:     of the open skeleton; borrowed. The caller has set the sizes of the map `probe` and of the maps that only
+ *           this object has; object_load() sets those of the counts, the stacks and the other maps of bpf/shared.h
  * @program: the name of the variant without filters on cgroups and namespaces; other variants have a suffix
  *
  * After success the caller may set more of @c->config, until object_set().
@@ -111,7 +111,7 @@ int object_set(struct counter *c, uint32_t set);
 /** object_change_set() - the same, and wait until no run can use the previous set. Return: 0; -errno; -ETIMEDOUT. */
 int object_change_set(struct counter *c, uint32_t set);
 
-/** object_watch_first() - let the program report each process when it has its first sample on a CPU that is online now.
+/** object_watch_first() - let the program report each process at its first sample or interval on a CPU that is online.
  */
 void object_watch_first(struct counter *c);
 extern const struct first_ops object_first; /* calls object_watch_first() */
@@ -120,8 +120,8 @@ extern const struct first_ops object_first; /* calls object_watch_first() */
 int object_notes(struct counter *c, int cpu, int fd, struct err *err);
 
 /**
- * object_end() - end the interval @c->env->sink->ended: count into the set sink->set from now on, or into none if that
- * is the ended one. Add up the statistics of the interval.
+ * object_end() - end the interval @c->env->sink->ended: from now on count into the set sink->set, or into none if it
+ * equals sink->ended. Add up the statistics of the interval.
  * @sum: a structure of @size bytes whose members are all __u64; the statistics are added to it
  * Return: 0 or -errno, described.
  */

@@ -61,9 +61,8 @@ int queue_add(struct queue *q, struct incoming *in);
 size_t queue_bytes(const struct queue *q);
 
 /**
- * queue_round() - a round is over (see order.h): apply the records that no record still to come can precede.
- * queue_flush(): apply all records, because no more will come.
- * Return: 0 or -ENOMEM, -E2BIG from the tables.
+ * queue_round() - a round is over (see order.h): apply each record unless one that comes later may be of an earlier
+ * time. queue_flush(): apply all records, because no more will come. Return: 0 or -ENOMEM, -E2BIG from the tables.
  */
 int queue_round(struct queue *q);
 int queue_flush(struct queue *q);

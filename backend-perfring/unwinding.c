@@ -23,7 +23,7 @@
 
 #define READS_AT_ONCE 16
 #define LOOK_MAX      (1u << 20)   /* bytes of a list of mappings that are searched for a stack */
-#define LINE_BYTES    73           /* of these, in a line without the path */
+#define LINE_BYTES    73           /* of a line of that list, without the path */
 #define STACK_REACH   (64UL << 20) /* above the stack pointer: an address within this may be of the stack */
 
 _Static_assert(FRAME_EXACT == UNWIND_EXACT, "addresses are marked alike");
@@ -54,7 +54,7 @@ struct unwinding {
 	const struct record *record;
 	struct stats *stats;
 	struct unwind_copy copy;
-	bool beyond; /* the walk tried to read memory behind the copy that may be of the stack */
+	bool beyond; /* the walk tried to read above the end of the copy, where the stack may go on */
 	pid_t pid;
 	struct mapping mapping; /* the last one that was found */
 	uint64_t function;      /* the function whose frame pointer is wanted, see unwind_function(); 0: not known */
@@ -172,7 +172,10 @@ static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 	return (mask & ARCH_PERF_SAVED) == ARCH_PERF_SAVED;
 }
 
-/* True if a register that the entry code did not save is reported as @ret: a call in that code has pushed it there. */
+/*
+ * True if a register that the entry code did not save has the value @ret: a call in the entry code has pushed @ret
+ * where the saved register would be.
+ */
 static bool is_pushed(const struct unwind_regs *regs, uint64_t ret)
 {
 	unsigned int i;
@@ -327,8 +330,9 @@ static void go_on_by_kernel(struct unwinding *u, const struct stack *user, size_
 }
 
 /*
- * Append callers from @user, the kernel's walk, beginning with the second address, which is certainly a caller. Stop
- * behind a function that does not keep a frame pointer: the kernel's walk continues there, but not with callers.
+ * Append callers from @user, the kernel's walk, beginning with the second address: this function's caller has judged it
+ * to be a caller. Stop before an address that is no return address, and behind a function that does not keep a frame
+ * pointer: the kernel's walk continues there, but not with callers.
  */
 static void go_on_chained(struct unwinding *u, const struct stack *user, struct unwind_result *result)
 {
@@ -422,8 +426,8 @@ static bool ends_at_probe(struct unwinding *u, const struct unwind_result *resul
 }
 
 /*
- * @user: the kernel's walk. Return: false: the stack ends at a uretprobe, because the kernel did not put the original
- * address into the callchain, or could not: the function has no frame.
+ * @user: the kernel's walk. Return: false: the stack ends at a uretprobe, and its return address could not be restored:
+ * the kernel did not put it into the callchain, or the function has no frame.
  */
 static bool walk(struct unwinding *u, const struct stack *user, const struct unwind_regs *regs,
 		 struct unwind_result *result)

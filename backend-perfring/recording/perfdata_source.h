@@ -101,8 +101,9 @@ int source_skip(struct source *s, uint64_t len);
 int source_keep(struct source *s, uint64_t size);
 
 /**
- * source_read_at() - read @len bytes from @offset. In a stream they must be within the kept bytes, or not read yet:
- * then everything before them, except the kept bytes, is gone. Return: 0; -ENODATA: they are not there; -errno.
+ * source_read_at() - read @len bytes from @offset. In a stream they must be within the kept bytes, or not taken yet.
+ * In the second case, the stream is read up to their end, and bytes before it that are not kept are gone. Return: 0;
+ * -ENODATA: they are not there; -errno.
  */
 int source_read_at(struct source *s, uint64_t offset, void *buf, size_t len);
 
@@ -114,7 +115,7 @@ struct inflater {
 	void *context;
 	const unsigned char *in; /* in_size bytes of the current piece, of which in_at are used */
 	size_t in_size, in_at;
-	bool full; /* the used input may give more output */
+	bool full; /* the last step filled the output: there may be more of the input that is already used */
 	bool broken;
 	struct window window;
 };

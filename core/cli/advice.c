@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Parts below one tenth deserve no advice if there is no advice about the larger ones: a program's part of all flawed
- * values, and a flaw's part of the program's flawed values.
+ * If there is no advice about the largest one, try the next, but none below one tenth: no program with less than a
+ * tenth of all flawed values, and no flaw with less than a tenth of the program's flawed values.
  */
 #define PART_MIN 10
 

@@ -16,7 +16,7 @@
 
 struct symbol;
 
-/** struct task_key - a task: the same user address may have another name in another one. */
+/** struct task_key - identifies a task: in another one, the same user address may have a different name. */
 struct task_key {
 	char comm[COMM_LEN];
 	int32_t pid;
@@ -52,7 +52,8 @@ enum stack_flaw { FLAW_INCOMPLETE, FLAW_NO_SYMBOLS, FLAW_NO_MAP, FLAW_NR };
  * @lacks: how many frames have each enum frame_lack, see frames_lacking()
  * @leaf:  traits of the innermost frame
  * @start: how many of the frames without symbols are start code, which runs before main() or before a thread's first
- *         function: the C library's frames at the root end, and _start if the frame that it calls is one of these
+ *         function. Start code is the unbroken run of the C library's frames at the root end. The outermost frame
+ *         belongs to it, too, if it calls a frame of the C library: it is _start
  * @begun: a frame that is not of the start has been added
  * @reused: a frame with FRAME_REUSED has been added
  */

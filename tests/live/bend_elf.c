@@ -290,12 +290,13 @@ static void symbols_section(void)
 	each_symbol(symbol_section);
 }
 
-/* Rename func_a to ARGUMENT, which may be longer. */
+/* Rename func_a and func_b to ARGUMENT, which may be longer: a few samples may all be of one of them. */
 static void rename_symbol(Elf64_Sym *sym)
 {
 	Elf64_Shdr *sh = section(".strtab");
+	const char *name = (char *)image + sh->sh_offset + sym->st_name;
 
-	if (!strcmp((char *)image + sh->sh_offset + sym->st_name, "func_a"))
+	if (!strcmp(name, "func_a") || !strcmp(name, "func_b"))
 		sym->st_name = (uint32_t)(sh->sh_size - strlen(argument) - 1);
 }
 
