@@ -40,7 +40,8 @@ struct applied_ring {
 		uint32_t id;    /* the thread that is on this CPU by sched:sched_switch; 0: not known, or idle */
 		uint64_t since; /* when it came */
 	} stay;
-	uint64_t since; /* when its event was opened again during the run, which ended earlier throttling; else 0 */
+	uint64_t since; /* when its event was opened again during the run: earlier throttling ended then; 0: it was not
+			 */
 };
 
 /** struct sample_lead - facts about a record that it does not contain. */

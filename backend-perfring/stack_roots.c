@@ -42,7 +42,10 @@ void stack_roots_note(struct stack_roots *roots, const struct record *r, uint64_
 	struct stack_root *root = &roots->at[(uint32_t)r->tid % STACK_ROOTS];
 	uint64_t words, end;
 
-	/* If the copy also reaches the known, higher root, the stack of @sp is within a frame: keep the higher root. */
+	/*
+	 * If the copy also has the known root, and that is higher, @sp is the root of a stack within a frame of the
+	 * thread's own stack (a coroutine): keep the higher root.
+	 */
 	if (root->doubtful || (root->sp > sp && is_root(root, r, &end)) || !find_words(r, sp, &words, &end))
 		return;
 	__atomic_store_n(&root->sp, sp, __ATOMIC_RELAXED);

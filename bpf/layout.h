@@ -13,15 +13,15 @@
  * `stats` has a counter for each of these cases, so that every sample is accounted for.
  *
  * There are two sets of tables, N = 0 and 1: user space reads one while the program fills the other. If only one set is
- * needed, and may be large, it is small at first. Then the attached program is dispatch(), which calls the program in
- * `programs`. When its tables have no room for some samples, user space puts a second instance of that program there,
- * with larger tables and a `config` of its own.
+ * needed, and its tables may become large, they start small. In this case, the attached program is dispatch() from the
+ * start, which calls the program in `programs`. When its tables have no room for some samples, user space puts a second
+ * instance of that program there, with larger tables and a `config` of its own.
  *
  * Time off the CPU, offcpu.bpf.c: One program sees the switches of all CPUs. When a thread leaves its CPU, the program
  * stores it in `slots`, and its stacks in `stack_map`. When the thread comes back, the program adds the time to its
- * entry of `counts_N`. If there is no room, the program passes the interval on as a note; the note has the stacks if
- * they could not be stored. `stats` has a counter for each of these cases, too. There is only one `slots` and one
- * `stack_map`: an interval that begins while one set is filled may end in the other.
+ * entry of `counts_N`. If there is no room for a stack or a count, the program passes the interval on as a note; the
+ * note has the stacks if they could not be stored. `stats` has a counter for each of these cases, too. There is only
+ * one `slots` and one `stack_map`: an interval that begins while one set is filled may end in the other.
  *
  * Names of kernel addresses, names.bpf.c: for each address, user space runs a program that leaves the name in `answer`.
  *
@@ -95,9 +95,10 @@ struct bpf_config {
 
 	/* Only for programs that see switches: the wanted intervals off the CPU. */
 	__u64 min_ns, max_ns; /* limits of their length, both included */
-	__u64 state_mask;     /* with @by_state: only intervals that begin in one of these states; 0: could run */
-	__u64 could_run;      /* bits to ignore: a thread that leaves with no other bits could still run */
-	__u64 dead;           /* bits that mean that a thread never comes back */
+	__u64 state_mask; /* with @by_state: only intervals that begin in one of these states; if 0: if the thread could
+			     run */
+	__u64 could_run;  /* bits of a state to ignore: a thread that leaves with no other bits could still run */
+	__u64 dead;       /* bits that mean that a thread never comes back */
 	__u32 by_state;
 	__u32 by_cpu; /* 1: only intervals that begin on @cpu */
 	__u32 cpu;
@@ -150,8 +151,9 @@ struct bpf_count_key {
 
 /*
  * Key of `proved`. With a @user_stack (as in struct bpf_count_key), samples of the process with this stack need not be
- * unwound. The value is an __s32, the user_stack for the keys of such samples in `counts_N`: this @user_stack, or a
- * number from BPF_LEAF_STACKS on, for which user space takes this stack with @top inserted after its leaf. An entry
+ * unwound. The value is an __s32: the user_stack with which such samples are counted in `counts_N`. It is @user_stack
+ * itself, or a number from BPF_LEAF_STACKS on. Such a number stands for the stack @user_stack with the address @top
+ * behind its leaf; user space inserts that address. An entry
  * with BPF_NO_STACK as its @user_stack says that the process has proven stacks: only then does the program look for
  * each.
  */
@@ -252,7 +254,7 @@ struct bpf_switch_stats {
 	__u64 passed;  /* = all spilled */
 	__u64 no_slot; /* of those lost: `slots` had no room for the thread */
 	__u64 unseen;  /* switches for which the kernel ran no program: another thread leaves than the one that came */
-	/* Counted when the interval begins; @count when it ends, because it had no room then. */
+	/* Counted when an interval begins; only @count when an interval ends and `counts_N` has no room for it. */
 	struct bpf_spills spilled;
 };
 

@@ -121,7 +121,7 @@ enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_L
  * @sp:      the stack pointer of the last frame; 0: there was no room for more addresses
  * @by_fp:   with @unknown: that register is the frame pointer, no frame since the leaf has changed it, and the return
  *           address of the last frame is found by it
- * @chain:   of all frames; rules that say that the last one has no caller do not count
+ * @chain:   of all frames, but not of a last frame that has no caller by its rules
  */
 struct unwind_result {
 	uint64_t *ips;

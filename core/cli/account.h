@@ -34,12 +34,12 @@ void account_take(const struct session *s, struct account *a);
 /** account_compared() - note the result of comparing the rows of intervals off the CPU, with --backend=both. */
 void account_compared(struct account *a, const struct compared_intervals *c);
 /**
- * account_lost() - with --backend=both, the most intervals off the CPU that the reader of the rings may lack because of
- * known losses.
+ * account_lost() - with --backend=both, upper limits of how many intervals off the CPU the reader of the rings may lack
+ * in this report because of known losses. The intervals that it lacked in earlier reports are subtracted.
  * @total, @a: of the earlier reports, and of this one
  */
 struct intervals_lost account_lost(const struct account *total, const struct account *a);
-/** account_add() - add the interval that follows @to. */
+/** account_add() - add @more, the numbers of the next interval of the report, to the sums in @to. */
 void account_add(struct account *to, const struct account *more);
 
 /**

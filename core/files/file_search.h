@@ -32,9 +32,9 @@ struct search_places {
  * @by_build:   only the build @id, whatever inode it has; no file if @id is unknown
  * @ino:        without @by_build: only this inode; 0: any
  * @dev:        without @by_build: the device of the mapping; 0: any. On btrfs and overlayfs, stat(2) reports another
- *              one, so a file that every user may read may be on any device. Any other file found by @path has to be on
- *              @dev: in a mount namespace of its own, a user may mount any file over a path, and choose the number of
- *              an inode.
+ *              device. So the device is not checked for a file that every user may read. Any other file found by @path
+ *              has to be on @dev: in a mount namespace of its own, a user may mount any file over a path, and choose
+ * the number of an inode.
  * @as_caller:  only files that the caller can open at @path with their own rights (see privileges.h); does not apply to
  *              the mapping. A file on another device than @dev is always opened with these rights: the user may have
  *              mounted directories on the way, too
@@ -55,9 +55,9 @@ struct file_search {
  * struct found_file - the result of file_search().
  * @fd:    open for reading, close-on-exec; the caller closes it
  * @local: reading it never waits for a user or a network: it is on a disk or in memory of this host. False for network
- *         file systems, FUSE and unknown types. Also false for an overlayfs that any user may have mounted in a user
- *         namespace: one seen from another user namespace than ours, or one in a mapping whose path in the root of the
- *         process is not on the same device.
+ *         file systems, FUSE and unknown types. Also false for an overlayfs that any user may have mounted. That is
+ *         so if the process in which the file was found is in another user namespace than ours, or if the file was
+ *         found by the mapping, and @path in the root of that process is on another device than the file.
  */
 struct found_file {
 	int fd;

@@ -15,7 +15,7 @@ void infile_lines_release(struct infile_lines *lines)
 	free(lines->bytes);
 }
 
-/* Read more after the present bytes, without those of lines that were returned. */
+/* Drop the bytes of lines that were returned, and read more behind the rest. */
 static int read_more(struct infile_lines *l, struct err *err)
 {
 	char *bytes;

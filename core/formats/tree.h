@@ -40,7 +40,8 @@ void tree_release(struct tree *t);
 
 /**
  * struct tree_step - a node of the tree, parents before their children.
- * @up:     how many levels its parent is above the node before it; 0: that node is its parent, or there is none before
+ * @up:     how many levels to go up from the previous node to its parent; 0: the previous node is the parent, or there
+ * is none
  * @values: its @nr_values values, in ascending order of columns, each column once
  */
 struct tree_step {
@@ -50,7 +51,7 @@ struct tree_step {
 };
 
 /**
- * tree_walk() - call @fn for each node. After that, nothing can be added.
+ * tree_walk() - call @fn for each node. Add nothing after that.
  * @cmp: the order of siblings by frame, like that of qsort_r(3)
  * Return: 0; -ENOMEM; otherwise the first nonzero value that @fn returned.
  */
