@@ -33,7 +33,9 @@ struct sample {
  */
 bool sample_exited(const struct applier *a, pid_t tid, struct owner *o);
 
-/** sample_take_stacks() - take only the wanted stacks, cut to the depth that the BPF backend has, too. */
+/**
+ * sample_take_stacks() - take only the wanted stacks. Live, they are cut to the depth that the BPF backend has, too.
+ */
 void sample_take_stacks(const struct source_env *env, struct sample *s);
 
 /**

@@ -25,7 +25,7 @@ enum cfi_section { CFI_EH_FRAME, CFI_DEBUG_FRAME };
 /** enum cfi_how - where the caller's value of a register is. @value is that of struct cfi_row. */
 enum cfi_how {
 	CFI_SAME,       /* it did not change */
-	CFI_UNDEFINED,  /* lost, or in a register from ARCH_NR_REGS on; return address: this is the outermost frame */
+	CFI_UNDEFINED,  /* lost, or in a register from ARCH_NR_REGS on; of @return_reg: this is the outermost frame */
 	CFI_OFFSET,     /* in memory at CFA + value */
 	CFI_VAL_OFFSET, /* it is CFA + value */
 	CFI_REGISTER,   /* in register number value */
@@ -108,9 +108,9 @@ int cfi_fde_parse(const struct cfi_cie *cie, const uint8_t *bytes, size_t len, u
 
 /**
  * cfi_row_find() - run the programs of @cie and @fde up to @addr, which is in [fde->start, fde->end).
- * Return: 0 and *@out; -EBADMSG: damaged, without a rule for the CFA, more than 16 states remembered, the CFA or the
- * return address in a register that is not known here (a rule for such a register is skipped); -ENOTSUP: an unknown
- * instruction, or DW_CFA_set_loc with a DW_EH_PE_datarel address.
+ * Return: 0 and *@out; -EBADMSG: damaged, without a rule for the CFA, more than 16 states remembered, or the CFA or
+ * the return address in a register from ARCH_NR_REGS on (rules that restore such registers are skipped); -ENOTSUP: an
+ * unknown instruction, or DW_CFA_set_loc with a DW_EH_PE_datarel address.
  */
 int cfi_row_find(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t addr, struct cfi_row *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parse numbers: used for options, /proc and /sys. */
+/* Parse numbers in text: options, /proc and /sys, and files. */
 #ifndef CORE_BASE_NUMBER_H
 #define CORE_BASE_NUMBER_H
 

@@ -34,7 +34,8 @@ struct read_line {
 
 /*
  * @lines:  index in pprof_tables.lines of the first of its @nr lines, innermost first
- * @frames: the same for its @nr_frames frames in the array of read_pprof.c, root first; @nr_frames 0: not named yet
+ * @frames: the same for its @nr_frames frames in the array of read_pprof.c, root first; @nr_frames 0: not named
+ *          yet, or it stands for no frame
  */
 struct read_location {
 	uint64_t id, mapping, address;

@@ -3,8 +3,8 @@
  * Read pprof profiles, of this program and of others.
  *
  * If there are several types of values, the default type is used, or the last one if there is no default. If that is
- * CPU time, and samples are counted before it, their number is used instead. Times become microseconds, whatever their
- * unit.
+ * cpu/nanoseconds, and a type before it is samples/count, that type is used instead. Times become microseconds,
+ * whatever their unit.
  */
 #include "core/formats/pprof_names.h"
 #include "core/formats/pprof_tables.h"

@@ -10,7 +10,7 @@
 
 /**
  * enum read_part - the part of a stack to which a frame belongs.
- * PART_ROOT:      before the user and the kernel part, if it is the first frame: "off-cpu"
+ * PART_ROOT:      a first frame like "off-cpu", before the user and the kernel part; elsewhere it counts as PART_USER
  * PART_NEXT:      the part of the frame after it: "[truncated]"
  * PART_DELIMITER: between the user and the kernel part
  */
@@ -41,7 +41,7 @@ struct row_reader {
 	const struct read_cfg *cfg;
 	struct read_about *about;
 	struct intern_table known, texts;
-	size_t copied;    /* bytes of frame texts, each of which the report may copy */
+	size_t copied;    /* bytes of the texts of all frames so far; limited, because the report may copy each text */
 	uint32_t *labels; /* scratch */
 	size_t labels_cap;
 	struct read_frame *frames; /* frames of the current row */

@@ -453,7 +453,7 @@ void cause_of_bpf(const struct host *host, int code, struct cause *out)
 	cause_of_files(host, code, out);
 	if (code == -EPERM)
 		explain_bpf_refused(host, out);
-	if (code == -EINVAL) /* since 5.8, lockdown removes the helpers that read kernel memory */
+	if (code == -EINVAL) /* since 5.13, lockdown removes the helpers that read kernel memory */
 		explain_lockdown(host, out);
 	if (code == -ENOSYS)
 		explain_missing(host, &call_bpf, out);

@@ -54,8 +54,8 @@ bool signals_noted(void);
 void signals_obey(void);
 
 /**
- * signals_release() - unblock both in the calling thread. From now on each of them ends the process, even if it was
- * ignored when the process started, and is passed on before that. The twin of the last taken signal does nothing.
+ * signals_release() - unblock both in the calling thread. From now on each of them is passed on and then ends the
+ * process, even if it was ignored when the process started. The twin of the last taken signal does nothing.
  */
 void signals_release(void);
 

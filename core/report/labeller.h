@@ -16,7 +16,7 @@ struct unread_frame;
 
 /**
  * struct labeller - all zeros but @cfg and @form is valid. @names: of the current part; NULL: none
- * @labels: the labels so far, and the sequences of them, which other files add
+ * @labels: the labels so far, and sequences of them, which the callers add with labels_add_seq()
  * @unread: frames with mangled names, each once. The first @nr_labelled have their label
  * @keys:   the identities of @unread, at the same positions
  * @nr_ids: so many of labels.ids, from the beginning, are not provisional any more

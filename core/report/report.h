@@ -112,7 +112,10 @@ int report_add_named(struct report *r, const struct report_named *row);
  */
 int report_print(struct report *r, struct report_output *o, const struct report_counts *counts, struct err *err);
 
-/** report_sums() - the sums of all values, now and before. report_print() divides the values by the unit. */
+/**
+ * report_sums() - the sums of all values: of this report, @now, and of the one that it is compared with, @before. After
+ * report_print() they are in the printed unit, because it divides the values.
+ */
 struct report_sums {
 	double now, before;
 };

@@ -34,8 +34,10 @@ struct compared_intervals {
 	 * interval instead of two
 	 */
 	uint64_t stretched;
-	uint64_t missed; /* intervals that only the program has, including @unsampled; their rows count as equal */
-	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals */
+	uint64_t missed; /* intervals that the ring's side lacks in a row, also if @unsampled; their rows count as equal
+			  */
+	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals that are not
+	 * stretched */
 	uint64_t apart_ns;
 	size_t nr_examples;
 	char examples[INTERVALS_EXAMPLES][256]; /* a line for each row that differs, or is on one side only */

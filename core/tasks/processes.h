@@ -16,7 +16,7 @@ struct reading {
 	pid_t pid;
 	uint64_t end_ns; /* CLOCK_MONOTONIC */
 	bool failed;     /* it is not complete: mappings from before the events are not known */
-	bool late;       /* it was of a later image: do not believe it, nor anything mixed with it */
+	bool late;       /* it may be of a later image: do not believe it, nor maps with mappings of it */
 };
 
 /**
