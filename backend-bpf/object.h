@@ -111,8 +111,7 @@ int object_set(struct counter *c, uint32_t set);
 /** object_change_set() - the same, and wait until no run can use the previous set. Return: 0; -errno; -ETIMEDOUT. */
 int object_change_set(struct counter *c, uint32_t set);
 
-/** object_watch_first() - let the program report each process at its first sample or interval on a CPU that is online.
- */
+/** object_watch_first() - let the program report each process at its first sample or interval, on CPUs online now. */
 void object_watch_first(struct counter *c);
 extern const struct first_ops object_first; /* calls object_watch_first() */
 

@@ -16,8 +16,8 @@ struct unused {
 };
 
 /*
- * Keep one word more than needed: the room stays larger than the copy, which means that the copy is whole.
- * Return: with nothing between @first and @behind if all words are needed, or there is no copy
+ * Keep one word more than needed, so that the room stays larger than the copy: by this, decode_record() knows that the
+ * copy is whole. Return: with nothing between @first and @behind if all words are needed, or there is no copy
  */
 static struct unused find_unused(const struct perf_event_attr *attr, const struct stack_roots *roots, const void *bytes,
 				 size_t size)

@@ -31,7 +31,7 @@ static bool is_called(const struct perfdata_event *e, const char *name, bool exa
 	return type && type->type == e->attr.type && type->config == e->attr.config;
 }
 
-/* The first sampled event with the name @name. */
+/* The sampled event with the name @name; if there is none, the first one that is_called() @name. */
 static size_t find_called(const struct perfdata *pd, const char *name)
 {
 	size_t nr = perfdata_nr_events(pd), i;

@@ -19,7 +19,7 @@
  * @before, @more and @input.
  * @run: the options with which @session was made: @options, or a recording's own copy
  * @session, @symbols: of the run or recording being counted or read
- * @before:  the baseline is being read: its rows are added to the report that is compared with it
+ * @before:  the baseline is being read: its rows become the earlier values of the report
  * @more:    more files, or the baseline, belong to the same report: do not print it yet
  * @named:   warned that options for names have no effect on an input that is a report
  * @input:   the current file, as the user gave it

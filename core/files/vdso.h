@@ -20,7 +20,7 @@ int vdso_open(struct elf_file *f);
  * vdso_open_mapped() - a copy of the image that the running kernel maps into processes as @file: our own vDSO, or for
  * VDSO32 (core/tasks/mapping.h) the one of 32-bit processes. A worker process asks the kernel to map that image. It is
  * not read from a sampled process, which could have written to its own copy.
- * We ask the kernel once. Call this from one thread.
+ * We ask the kernel until it has answered. Call this from one thread.
  * Return: as vdso_open(); for VDSO32 also -ENOEXEC: the kernel does not map it; -EMFILE, -ENFILE, -EAGAIN, -ECANCELED:
  * try again later.
  */

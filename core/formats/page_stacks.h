@@ -16,7 +16,7 @@
  * @followers:    pairs of a frame and its caller
  * @nr_followers: for each frame, how many different frames that it calls were written so far; at @nr_frames, how many
  *                that begin stacks
- * @dropped:      frames that were dropped since the last stack that was written; @added: and added
+ * @dropped:      frames that were removed from @path since the last written stack; @added: put on it
  * @nr_stacks:    of the current block, like @nr_values, @nr_places, @nr_fresh (frames marked 0), and its columns below
  */
 struct page_stacks {

@@ -45,9 +45,9 @@ void cause_of_bpf(const struct host *host, int code, struct cause *out);
 bool cause_of_unreadable(const struct host *host, struct cause *out);
 
 /**
- * cause_of_no_switches() - describe that perf events do not report threads that return to a CPU (before Linux 4.3), and
- * why the host refuses the tracepoint sched:sched_switch, which would. @no_tracepoint: why; code 0: the host does not
- * refuse it, but this run cannot use it. Return: -EOPNOTSUPP.
+ * cause_of_no_switches() - describe that, before Linux 4.3, perf events do not report threads that return to a CPU, and
+ * why the host refuses the tracepoint sched:sched_switch, which reports them. @no_tracepoint: why; code 0: the host
+ * does not refuse it, but this run cannot use it. Return: -EOPNOTSUPP.
  */
 int cause_of_no_switches(const struct err *no_tracepoint, struct err *err);
 

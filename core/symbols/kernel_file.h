@@ -17,7 +17,7 @@ struct kernel_file;
 /**
  * kernel_file_open() - open a file, and read nothing yet.
  * @whole: it is perhaps not in the kernel's order, so the first lookup reads all of it
- * Return: 0 and the owned *@out; -EINVAL: not a regular file (as those of /proc are); -errno.
+ * Return: 0 and the owned *@out; -EINVAL: not a regular file (files of /proc are regular); -errno.
  */
 int kernel_file_open(const char *path, bool whole, struct kernel_file **out);
 /**
