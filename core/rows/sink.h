@@ -14,8 +14,7 @@ struct row_set {
 	struct rows *samples;   /* values are numbers of samples */
 	struct rows *intervals; /* intervals off the CPU: values are nanoseconds */
 
-	/* For --backend=both: the comparison of samples. @ring_intervals: those that the reader of the rings computes
-	 * itself. NULL: not requested (sink_cfg). */
+	/* For --backend=both, NULL without it: the samples compared; the intervals that the rings' reader computes. */
 	struct compare *compare;
 	struct rows *ring_intervals;
 };
@@ -39,8 +38,7 @@ struct sink {
 	struct kernel_ranges *kernel_ranges; /* of the kernel's frames that are not addresses; owned; NULL: none */
 	bool gap;                            /* see sink_gap() */
 	struct unwinders_notes unwinders;
-	struct err
-		first_refused; /* why the kernel refused the events for reports of first samples; code 0: it did not */
+	struct err first_refused; /* why the kernel refused events for reports of first samples; code 0: it did not */
 
 	uint64_t began_ns;               /* the first moment at which a sample could count; 0: not reached yet */
 	uint64_t started_ns, stopped_ns; /* for the interval that ended */
