@@ -103,16 +103,16 @@ struct stack_map {
 
 /*
  * Storing a stack here shows whether it exists; user space never reads this map. For samples, the entry has room for a
- * whole callchain: newer kernels (6.1 is one) copy all of the callchain, even if the entry is smaller, except those
- * with the fix of 2025 ("bpf: Fix stackmap overflow check in __bpf_get_stackid()").
+ * whole callchain: newer kernels (6.1 is one) copy all of it, also behind the end of a smaller entry, until the fix of
+ * 2025 ("bpf: Fix stackmap overflow check in __bpf_get_stackid()").
  */
 struct stack_map probe SEC(".maps");
 
 /*
- * Report process @pid to user space if this is its first wanted sample or interval. User space reads the mappings of
- * the process, or the records about them, before the process can exit. If the report fails, because the ring is full or
- * this CPU came online later, the next sample or interval reports the process. (Before 5.1 the helper returns no error
- * if the ring is full.) Two CPUs may write a word at once: then they report a process twice.
+ * Report process @pid to user space if this is its first wanted sample or interval. User space then reads the mappings
+ * of the process, or the records about them, at once: the process may exit soon. If the report fails, because the ring
+ * is full or this CPU came online later, the next sample or interval reports the process. (Before 5.1 the helper
+ * returns no error if the ring is full.) Two CPUs may write a word at once: then they report a process twice.
  */
 static __always_inline void note_first(void *ctx, __u32 pid)
 {
@@ -198,9 +198,10 @@ static __always_inline int has_comm(const struct bpf_config *c, const char *comm
 }
 
 /*
- * True if the current task is in the wanted cgroup or below it, and its cgroup is in `cgroup_ids`; @c has which of
- * these conditions apply. Before 4.18 bpf_current_task_under_cgroup() did not work in interrupts, in which samples are
- * taken. bpf_get_current_cgroup_id() came with 4.18, so older kernels cannot load this.
+ * True if the current task meets those of two conditions that @c asks for: it is in the wanted cgroup or below it
+ * (by_cgroup), and its cgroup is in `cgroup_ids` (by_cgroup_ids). Before 4.18 bpf_current_task_under_cgroup() did not
+ * work in interrupts, in which samples are taken. bpf_get_current_cgroup_id() came with 4.18, so older kernels cannot
+ * load this.
  */
 static __always_inline int is_in_cgroup(const struct bpf_config *c)
 {

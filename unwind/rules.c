@@ -23,7 +23,7 @@ struct rules_file {
 };
 
 /*
- * @debug: the one with the .debug_frame of @file; not open: there is none
+ * @debug: the debug file of @file, used if @file has no readable .debug_frame; not open: there is none
  * @eh_frame: the section of @file; sh_size 0: it has none
  * @hdr: .eh_frame_hdr; empty: there is none
  * @table: its table of @nr_table entries; 0: @eh is searched by its index

@@ -35,7 +35,8 @@ void account_take(const struct session *s, struct account *a);
 void account_compared(struct account *a, const struct compared_intervals *c);
 /**
  * account_lost() - with --backend=both, upper limits of how many intervals off the CPU the reader of the rings may lack
- * in this report because of known losses. The intervals that it lacked in earlier reports are subtracted.
+ * in this report because of known losses. These are the sums of all reports so far, without the intervals that it
+ * lacked in earlier ones.
  * @total, @a: of the earlier reports, and of this one
  */
 struct intervals_lost account_lost(const struct account *total, const struct account *a);

@@ -6,9 +6,9 @@
  * Each CPU has an event of PERF_COUNT_SW_DUMMY, which does not fire, but has a ring. If threads are followed, only they
  * have such events. If whole CPUs are sampled, the event records all tasks there. If only some processes or a command
  * are sampled, the mappings and names of other processes are not needed, and a busy neighbour may cause many records.
- * Then events on the wanted threads, which their children inherit, record mappings; unless a command is sampled, they
- * also record names, and that tasks come and go. The event of the CPU records the rest: kernel code; for a command, or
- * if the reader counts, that tasks come and go; and for a command the names of all tasks.
+ * Then events on the wanted threads, which their children inherit, record mappings; also names, forks
+ * and exits, unless a command is sampled. The event of the CPU records kernel code; for a command also names, forks and
+ * exits of all tasks; otherwise also forks and exits, if the reader counts.
  */
 #ifndef CORE_EVENTS_SIDE_BAND_H
 #define CORE_EVENTS_SIDE_BAND_H

@@ -13,7 +13,7 @@
  */
 json_t *json_of_text(const struct text_ref *text);
 
-/** json_of_name() - the same for @name, made safe to print, with its semicolons; NULL for NULL. */
+/** json_of_name() - the same for @name, made safe to print. Semicolons in it stay. NULL for NULL. */
 json_t *json_of_name(const char *name);
 
 /** json_add_name() - add the member @key to @object if @name is not NULL. Return: 0 or -ENOMEM. */

@@ -23,9 +23,10 @@ enum unwound {
 /**
  * struct stats - what happened to every sample: taken = counted_kernel + counted_ring + filtered + lost.
  *
- * Each term is counted where it happens: each backend of a run adds its own, and the run adds the sums. A struct holds
- * the numbers of one interval of the report (-i), or of the whole run. One loss is invisible: a kernel runs no BPF
- * program while the same CPU is inside another one or changes a BPF map (bpf_prog_active), and drops the sample.
+ * Each backend of a run adds the terms that it counts. The session works out @lost, and @taken if there is no BPF
+ * program. A struct holds the numbers of one interval of the report (-i), or of the whole run. One loss is invisible: a
+ * kernel runs no BPF program while the same CPU is inside another one or changes a BPF map (bpf_prog_active), and drops
+ * the sample.
  */
 struct stats {
 	uint64_t taken;            /* samples that the kernel took, including those that were lost */
@@ -55,7 +56,10 @@ struct stats {
 	uint64_t ring_samples;            /* samples read from the rings */
 	uint64_t bad_samples;             /* of these: refused by the decoder */
 	uint64_t lost_records;            /* records for which a ring had no room: samples, notes, tasks and mappings */
-	/* of lost_records: on sampled CPUs, without lost_side_band, and since 6.0 without notes and switches */
+	/*
+	 * The part of lost_records on sampled CPUs, without lost_side_band. Live, since 6.0, only those of the leading
+	 * event: without notes, and if there are samples, without switches.
+	 */
 	uint64_t lost_here;
 	uint64_t lost_side_band;    /* of lost_records: about tasks and mappings, if these have rings of their own */
 	uint64_t lost_notes;        /* of lost_records: see counter_ops.note; 0 before 6.0: not told apart there */
@@ -64,7 +68,7 @@ struct stats {
 	uint64_t ring_bytes;        /* bytes of these, without the unused part of stack copies */
 	uint64_t late_records;      /* records applied out of time order: a later one had been applied before */
 	uint64_t backward_records;  /* switch records with an earlier time than the one before them in their ring */
-	uint64_t late_samples;      /* of a report that is finished: not counted, but lost there */
+	uint64_t late_samples;      /* came after their report was finished: not in its rows, but lost */
 	uint64_t bad_records;       /* refused by the decoder and not used at all */
 	/* Samples of dying tasks, without ids: assigned to the last task that exited on their CPU */
 	uint64_t dead_tasks;

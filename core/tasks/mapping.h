@@ -52,7 +52,8 @@ bool mapped_file_may_be_copy(const struct mapped_file *file);
  * record has its path.
  */
 bool mapped_file_is_jitdump(const struct mapped_file *file);
-/** mapped_file_is_uprobes() - true for the kernel's "[uprobes]": a function with a uretprobe returns to its start. */
+/** mapped_file_is_uprobes() - true for the kernel's "[uprobes]": functions with a uretprobe return to its first byte.
+ */
 bool mapped_file_is_uprobes(const struct mapped_file *file);
 
 /** struct mapping - addresses [@start, @end) map @file from byte @pgoff on. Ranges of one image never overlap. */

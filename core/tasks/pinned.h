@@ -28,14 +28,15 @@ int pinned_fd(const struct pinned *p);
 /**
  * pinned_has() - true if @id was a key at some time after the sample was taken.
  * @time:   of the sample, CLOCK_MONOTONIC; 0: not known
- * @unsure: out: set to true if the answer may have been the other one when the sample was taken: because no lookup
- *          before that gave this answer, because @time is 0, or because of pinned_told(). Else unchanged
+ * @unsure: out: set to true if the answer may have been the other one when the sample was taken: because this
+ *          answer was found only after @time (again), because @time is 0, because of pinned_told(), or because there
+ *          is no memory. Else unchanged
  */
 bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure);
 
 /**
- * pinned_told() - a BPF program found that @id was a key, or was not, at the time of the next sample. An id for which
- * both were found may have changed between any two lookups: pinned_has() sets @unsure for it from then on.
+ * pinned_told() - a BPF program found that @id was a key (@has), or was not, when it saw the sample that comes next. An
+ * id for which both were found may have changed between any two lookups: pinned_has() sets @unsure for it from then on.
  */
 void pinned_told(struct pinned *p, uint64_t id, bool has);
 
