@@ -23,6 +23,42 @@ bool intern_same_string(const void *have, const void *key)
 	return !strcmp(*(const char *const *)have, *(const char *const *)key);
 }
 
+bool intern_copy_string(void *to, const void *key)
+{
+	char **copy = to;
+
+	*copy = strdup(*(const char *const *)key);
+	return *copy;
+}
+
+uint64_t intern_hash_text(const void *key)
+{
+	const struct text_ref *text = key;
+
+	return hash_bytes(text->bytes, text->len, 0);
+}
+
+bool intern_same_text(const void *have, const void *key)
+{
+	const struct text_ref *a = have, *b = key;
+
+	return a->len == b->len && (!a->len || !memcmp(a->bytes, b->bytes, a->len));
+}
+
+bool intern_copy_text(void *to, const void *key)
+{
+	const struct text_ref *text = key;
+	char *bytes = malloc(text->len + 1);
+
+	if (!bytes)
+		return false;
+	if (text->len)
+		memcpy(bytes, text->bytes, text->len);
+	bytes[text->len] = '\0';
+	*(struct text_ref *)to = (struct text_ref){ bytes, text->len };
+	return true;
+}
+
 static void *entry_at(const struct intern_table *t, const struct intern_kind *kind, size_t pos)
 {
 	return (char *)t->v + pos * kind->size;
@@ -70,6 +106,24 @@ void *intern_find(const struct intern_table *t, const struct intern_kind *kind, 
 	return t->nr ? find_entry(t, kind, key, hash_key(kind, key)) : NULL;
 }
 
+static bool copy_key(const struct intern_kind *kind, void *entry, const void *key)
+{
+	void *member = (char *)entry + kind->key_at;
+
+	if (kind->copy)
+		return kind->copy(member, key);
+	memcpy(member, key, kind->key_size);
+	return true;
+}
+
+static void free_copy(const struct intern_kind *kind, const void *entry)
+{
+	char *copy;
+
+	memcpy(&copy, key_of(kind, entry), sizeof(copy));
+	free(copy);
+}
+
 void *intern(struct intern_table *t, const struct intern_kind *kind, const void *key, bool *is_new)
 {
 	uint64_t hash = hash_key(kind, key);
@@ -85,10 +139,13 @@ void *intern(struct intern_table *t, const struct intern_kind *kind, const void 
 	t->v = v;
 	if (hash_add(&t->index, hash, (uint32_t)t->nr))
 		return NULL;
-	entry = entry_at(t, kind, t->nr++);
+	entry = entry_at(t, kind, t->nr);
 	memset(entry, 0, kind->size);
-	if (!kind->equal)
-		memcpy(entry + kind->key_at, key, kind->key_size);
+	if (!copy_key(kind, entry, key)) {
+		hash_del(&t->index, hash, (uint32_t)t->nr);
+		return NULL;
+	}
+	t->nr++;
 	return entry;
 }
 
@@ -98,6 +155,8 @@ void intern_delete(struct intern_table *t, const struct intern_kind *kind, void 
 	const void *moved = entry_at(t, kind, last);
 
 	hash_del(&t->index, hash_key(kind, key_of(kind, entry)), pos);
+	if (kind->copy)
+		free_copy(kind, entry);
 	if (pos != last) {
 		hash_move(&t->index, hash_key(kind, key_of(kind, moved)), last, pos);
 		memcpy(entry, moved, kind->size);
@@ -110,4 +169,13 @@ void intern_release(struct intern_table *t)
 	hash_release(&t->index);
 	free(t->v);
 	*t = (struct intern_table){ 0 };
+}
+
+void intern_release_copies(struct intern_table *t, const struct intern_kind *kind)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr; i++)
+		free_copy(kind, entry_at(t, kind, i));
+	intern_release(t);
 }

@@ -27,19 +27,10 @@ bool strings_find(const struct strings *s, const char *text, uint32_t *nr)
 
 int strings_add(struct strings *s, const char *text, uint32_t *nr, bool *is_new)
 {
-	struct string *found;
-	char *copy;
+	const struct string *found = intern(&s->table, &string_kind, &text, is_new);
 
-	*is_new = !strings_find(s, text, nr);
-	if (!*is_new)
-		return 0;
-	copy = strdup(text);
-	found = copy ? intern(&s->table, &string_kind, &text, is_new) : NULL;
-	if (!found) {
-		free(copy);
+	if (!found)
 		return -ENOMEM;
-	}
-	found->text = copy;
 	*nr = number_of(s, found);
 	return 0;
 }
@@ -56,9 +47,5 @@ char *strings_get(const struct strings *s, uint32_t nr)
 
 void strings_release(struct strings *s)
 {
-	size_t i;
-
-	for (i = 0; i < s->table.nr; i++)
-		free(strings_get(s, (uint32_t)i));
-	intern_release(&s->table);
+	intern_release_copies(&s->table, &string_kind);
 }

@@ -97,6 +97,8 @@ bool build_id_of_notes(const void *notes, size_t len, uint64_t align, struct bui
 	return false;
 }
 
+static const struct intern_kind entry_kind = INTERN_STRING(struct entry, path);
+
 struct build_ids *build_ids_new(void)
 {
 	return calloc(1, sizeof(struct build_ids));
@@ -104,35 +106,23 @@ struct build_ids *build_ids_new(void)
 
 void build_ids_free(struct build_ids *b)
 {
-	struct entry *entries;
-	size_t i;
-
 	if (!b)
 		return;
-	entries = b->entries.v;
-	for (i = 0; i < b->entries.nr; i++)
-		free(entries[i].path);
-	intern_release(&b->entries);
+	intern_release_copies(&b->entries, &entry_kind);
 	free(b);
 }
-
-static const struct intern_kind entry_kind = INTERN_STRING(struct entry, path);
 
 static int add_entry(struct build_ids *b, const char *path, size_t len, const struct build_id *id)
 {
 	struct entry *e;
 	bool is_new;
-	char *copy;
 
 	if (b->entries.nr == ENTRIES_MAX || len + 1 > BYTES_MAX - b->bytes)
 		return -E2BIG;
-	copy = strdup(path);
-	e = copy ? intern(&b->entries, &entry_kind, &copy, &is_new) : NULL;
-	if (!e) {
-		free(copy);
+	e = intern(&b->entries, &entry_kind, &path, &is_new);
+	if (!e)
 		return -ENOMEM;
-	}
-	*e = (struct entry){ copy, *id };
+	e->id = *id;
 	b->bytes += len + 1;
 	return 0;
 }

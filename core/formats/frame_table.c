@@ -6,22 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_label(const void *key)
-{
-	const struct text_ref *label = key;
-
-	return hash_bytes(label->bytes, label->len, 0);
-}
-
-static bool same_label(const void *have, const void *key)
-{
-	const struct table_frame *frame = have;
-	const struct text_ref *label = key;
-
-	return frame->len == label->len && !memcmp(frame->bytes, label->bytes, label->len);
-}
-
-static const struct intern_kind table_frame_kind = INTERN_CUSTOM(struct table_frame, bytes, hash_label, same_label);
+/* The label is the whole entry. */
+static const struct intern_kind frame_kind = {
+	.size = sizeof(struct text_ref), .hash = intern_hash_text, .equal = intern_same_text, .copy = intern_copy_text
+};
 
 void frame_table_begin(struct frame_table *t)
 {
@@ -30,16 +18,12 @@ void frame_table_begin(struct frame_table *t)
 
 int frame_table_find(struct frame_table *t, const struct text_ref *label, uint32_t *nr, bool *is_new)
 {
-	char *copy = malloc(label->len);
-	struct table_frame *frame = copy ? intern(&t->frames, &table_frame_kind, label, is_new) : NULL;
+	const struct text_ref *frame = intern(&t->frames, &frame_kind, label, is_new);
 
-	if (!frame || !*is_new)
-		free(copy);
-	else
-		*frame = (struct table_frame){ memcpy(copy, label->bytes, label->len), label->len };
-	if (frame)
-		*nr = (uint32_t)(frame - (struct table_frame *)t->frames.v);
-	return frame ? 0 : -ENOMEM;
+	if (!frame)
+		return -ENOMEM;
+	*nr = (uint32_t)(frame - (const struct text_ref *)t->frames.v);
+	return 0;
 }
 
 static int reserve_label(struct frame_table *t, uint32_t label)
@@ -75,11 +59,6 @@ int frame_table_add(struct frame_table *t, const struct report_row *row, size_t 
 
 void frame_table_release(struct frame_table *t)
 {
-	const struct table_frame *frames = t->frames.v;
-	size_t i;
-
-	for (i = 0; i < t->frames.nr; i++)
-		free(frames[i].bytes);
-	intern_release(&t->frames);
+	intern_release_copies(&t->frames, &frame_kind);
 	free(t->known);
 }

@@ -6,15 +6,9 @@
 #include "core/base/intern.h"
 #include "core/report/writer.h"
 
-/** struct table_frame - a frame's label, copied. */
-struct table_frame {
-	char *bytes;
-	size_t len;
-};
-
 /**
  * struct frame_table - all zeros is valid and empty.
- * @frames: struct table_frame, by number
+ * @frames: struct text_ref, by number: the labels, copied
  * @known:  for the current report, by label: 1 + the number of the frame; 0: not found yet
  */
 struct frame_table {

@@ -12,8 +12,7 @@
 #define COPIED_MAX (512u << 20) /* bytes */
 
 struct known_frame {
-	char *bytes;
-	size_t len;
+	struct text_ref text;
 	struct read_frame frame;
 };
 
@@ -62,22 +61,7 @@ static enum read_part part_of(const struct report_frame *frame)
 	return frame->kind == REPORT_FRAME_KERNEL ? PART_KERNEL : PART_USER;
 }
 
-static uint64_t hash_known(const void *key)
-{
-	const struct text_ref *text = key;
-
-	return hash_bytes(text->bytes, text->len, 0);
-}
-
-static bool same_known(const void *have, const void *key)
-{
-	const struct known_frame *known = have;
-	const struct text_ref *text = key;
-
-	return known->len == text->len && (!text->len || !memcmp(known->bytes, text->bytes, text->len));
-}
-
-static const struct intern_kind known_kind = INTERN_CUSTOM(struct known_frame, bytes, hash_known, same_known);
+static const struct intern_kind known_kind = INTERN_TEXT(struct known_frame, text);
 static const struct intern_kind text_kind = INTERN_STRING(struct known_text, text);
 
 int row_reader_failed(const struct row_reader *r, int rc, struct err *err)
@@ -92,16 +76,8 @@ int row_reader_failed(const struct row_reader *r, int rc, struct err *err)
 
 void row_reader_release(struct row_reader *r)
 {
-	const struct known_frame *known = r->known.v;
-	const struct known_text *texts = r->texts.v;
-	size_t i;
-
-	for (i = 0; i < r->known.nr; i++)
-		free(known[i].bytes);
-	for (i = 0; i < r->texts.nr; i++)
-		free(texts[i].text);
-	intern_release(&r->known);
-	intern_release(&r->texts);
+	intern_release_copies(&r->known, &known_kind);
+	intern_release_copies(&r->texts, &text_kind);
 	free(r->labels);
 	free(r->frames);
 }
@@ -124,13 +100,6 @@ int row_reader_known(struct row_reader *r, const struct text_ref *key, struct re
 {
 	struct known_frame *known = intern(&r->known, &known_kind, key, is_new);
 
-	if (known && *is_new) {
-		known->bytes = malloc(key->len + 1);
-		if (!known->bytes)
-			return -ENOMEM;
-		memcpy(known->bytes, key->bytes, key->len);
-		known->len = key->len;
-	}
 	*frame = known ? &known->frame : NULL;
 	return known ? 0 : -ENOMEM;
 }
@@ -177,10 +146,8 @@ static int label_text(struct row_reader *r, const char *text, uint32_t *label)
 	struct known_text *known = intern(&r->texts, &text_kind, &text, &is_new);
 	int rc = known ? 0 : -ENOMEM;
 
-	if (!rc && is_new) {
-		known->text = strdup(text);
-		rc = known->text ? report_label(r->report, text, &known->label) : -ENOMEM;
-	}
+	if (!rc && is_new)
+		rc = report_label(r->report, text, &known->label);
 	if (!rc)
 		*label = known->label;
 	return rc;

@@ -167,7 +167,7 @@ static int speedscope_counts(struct report_output *o, const struct report_counts
 
 static void write_frames(const struct frame_table *t, FILE *out)
 {
-	const struct table_frame *frames = t->frames.v;
+	const struct text_ref *frames = t->frames.v;
 	size_t i;
 
 	fputs("],\n\"shared\":{\"frames\":[", out);

@@ -15,8 +15,20 @@ struct known_frame {
 
 static const struct intern_kind frame_kind = INTERN_BYTES(struct known_frame, frame);
 
-/* Hash a zero-terminated name. With functions.by_module its zero-terminated module follows. */
+/* The key is a struct textbuf with the name and the module, both zero-terminated. */
+static const char *module_in(const char *text)
+{
+	return text + strlen(text) + 1;
+}
+
 static uint64_t hash_name(const void *key)
+{
+	const struct textbuf *text = key;
+
+	return hash_bytes(text->bytes, strlen(text->bytes), 0);
+}
+
+static uint64_t hash_both(const void *key)
 {
 	const struct textbuf *text = key;
 
@@ -25,28 +37,38 @@ static uint64_t hash_name(const void *key)
 
 static bool same_name(const void *have, const void *key)
 {
-	const struct function *f = have;
 	const struct textbuf *text = key;
-	size_t len = strlen(text->bytes) + 1;
 
-	return !strcmp(f->name, text->bytes) && (text->len == len || !strcmp(f->module, text->bytes + len));
+	return !strcmp(*(const char *const *)have, text->bytes);
 }
 
-static const struct intern_kind function_kind = INTERN_CUSTOM(struct function, name, hash_name, same_name);
+static bool same_both(const void *have, const void *key)
+{
+	const struct textbuf *text = key;
+
+	return same_name(have, key) && !strcmp(module_in(*(const char *const *)have), module_in(text->bytes));
+}
+
+static bool copy_both(void *to, const void *key)
+{
+	const struct textbuf *text = key;
+	char *copy = malloc(text->len);
+
+	*(const char **)to = copy;
+	return copy && memcpy(copy, text->bytes, text->len);
+}
+
+/* [functions.by_module] */
+static const struct intern_kind function_kinds[] = {
+	INTERN_COPIED(struct function, name, hash_name, same_name, copy_both),
+	INTERN_COPIED(struct function, name, hash_both, same_both, copy_both),
+};
 
 void functions_release(struct functions *f)
 {
-	struct function *all = f->table.v;
-	size_t i;
-
-	for (i = 0; i < f->table.nr; i++) {
-		free(all[i].name);
-		free(all[i].module);
-	}
-	intern_release(&f->table);
+	intern_release_copies(&f->table, &function_kinds[f->by_module]);
 	intern_release(&f->frames);
 	free(f->text.bytes);
-	free(f->module.bytes);
 	*f = (struct functions){ .by_module = f->by_module };
 }
 
@@ -55,26 +77,23 @@ static int find_function(struct functions *f, const struct report_frame *frame, 
 	struct function *one;
 	bool is_new;
 
-	f->text.len = f->module.len = 0;
+	f->text.len = 0;
 	report_frame_name(&f->text, frame, ';');
 	textbuf_put(&f->text, "", 1);
 	if (frame->module)
-		textbuf_name(&f->module, frame->module, ';');
-	textbuf_put(&f->module, "", 1);
-	if (f->by_module && !f->module.failed)
-		textbuf_put(&f->text, f->module.bytes, f->module.len);
-	if (f->text.failed || f->module.failed)
+		textbuf_name(&f->text, frame->module, ';');
+	textbuf_put(&f->text, "", 1);
+	if (f->text.failed)
 		return -ENOMEM;
-	one = intern(&f->table, &function_kind, &f->text, &is_new);
+	one = intern(&f->table, &function_kinds[f->by_module], &f->text, &is_new);
 	if (!one)
 		return -ENOMEM;
 	*pos = (uint32_t)(one - (struct function *)f->table.v);
-	if (!is_new)
-		return 0;
-	one->name = strdup(f->text.bytes);
-	one->module = strdup(f->module.bytes);
-	one->kind = frame->kind;
-	return one->name && one->module ? 0 : -ENOMEM;
+	if (is_new) {
+		one->module = module_in(one->name);
+		one->kind = frame->kind;
+	}
+	return 0;
 }
 
 static int function_of(struct functions *f, const struct report_frame *frame, struct function **out)

@@ -41,7 +41,7 @@ struct function_side {
  * @module: safe to print; "": not known. If modules are not told apart, that of the first function with this name
  */
 struct function {
-	char *name, *module;
+	const char *name, *module; /* one piece of memory, which begins with the name */
 	enum report_frame_kind kind;
 	struct function_side now, before;
 	uint64_t row; /* number of the last row that contained it, from 1; for functions_add() */
@@ -59,7 +59,7 @@ struct functions {
 	struct intern_table frames; /* the function of each frame in the current report */
 	struct function_side now, before;
 	uint64_t nr_rows;
-	struct textbuf text, module; /* scratch */
+	struct textbuf text; /* scratch */
 };
 
 /** functions_add() - add a row with its frames. Return: 0 or -ENOMEM. */

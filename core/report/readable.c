@@ -16,23 +16,16 @@ static const struct intern_kind name_kind = INTERN_STRING(struct mangled_name, n
 
 void readable_release(struct readable_names *r)
 {
-	struct mangled_name *names = r->table.v;
-	size_t i;
-
-	for (i = 0; i < r->table.nr; i++)
-		free(names[i].name);
-	intern_release(&r->table);
+	intern_release_copies(&r->table, &name_kind);
 	r->nr_read = 0;
 }
 
 int readable_add(struct readable_names *r, const char *name, uint32_t *id)
 {
 	bool is_new;
-	struct mangled_name *n = intern(&r->table, &name_kind, &name, &is_new);
+	const struct mangled_name *n = intern(&r->table, &name_kind, &name, &is_new);
 
-	if (n && is_new)
-		n->name = strdup(name);
-	if (!n || !n->name)
+	if (!n)
 		return -ENOMEM;
 	*id = (uint32_t)(n - (struct mangled_name *)r->table.v);
 	return 0;

@@ -13,11 +13,11 @@
 #define MODULE_MAX 24 /* longer module names are cut to so many columns */
 
 struct top_task {
-	char *comm;
+	struct text_ref comm;
 	uint64_t value;
 };
 
-static const struct intern_kind task_kind = INTERN_STRING(struct top_task, comm);
+static const struct intern_kind task_kind = INTERN_TEXT(struct top_task, comm);
 
 /* Everything but @about belongs to the current report. */
 struct top {
@@ -30,12 +30,7 @@ struct top {
 
 static void forget_report(struct top *t)
 {
-	struct top_task *tasks = t->tasks.v;
-	size_t i;
-
-	for (i = 0; i < t->tasks.nr; i++)
-		free(tasks[i].comm);
-	intern_release(&t->tasks);
+	intern_release_copies(&t->tasks, &task_kind);
 	functions_release(&t->functions);
 	t->kernel = 0;
 }
@@ -76,17 +71,9 @@ static void top_interval(struct report_output *o, const struct report_interval *
 
 static int add_task(struct top *t, const struct report_row *row)
 {
-	char *comm = strndup(row->comm.bytes, row->comm.len);
-	struct top_task *task;
 	bool is_new;
+	struct top_task *task = intern(&t->tasks, &task_kind, &row->comm, &is_new);
 
-	if (!comm)
-		return -ENOMEM;
-	task = intern(&t->tasks, &task_kind, &comm, &is_new);
-	if (task && is_new)
-		task->comm = comm;
-	else
-		free(comm);
 	if (!task)
 		return -ENOMEM;
 	task->value = add_or_max(task->value, row->value);
@@ -110,7 +97,7 @@ static int by_value(const void *pa, const void *pb)
 
 	if (a->value != b->value)
 		return a->value < b->value ? 1 : -1;
-	return strcmp(a->comm, b->comm);
+	return strcmp(a->comm.bytes, b->comm.bytes);
 }
 
 /* How many CPUs were busy for @value; negative: not known. */
@@ -149,7 +136,7 @@ static void print_tasks(struct report_output *o, const struct report_counts *cou
 		if (cpus >= 0)
 			snprintf(busy, sizeof(busy), "%.2f", cpus);
 		fprintf(o->out, "%8.2f  %6s  %10" PRIu64 "  %s\n", percent_of(tasks[i].value, all), busy,
-			tasks[i].value, tasks[i].comm);
+			tasks[i].value, tasks[i].comm.bytes);
 	}
 	print_others(o->out, t->tasks.nr - nr, "task");
 }

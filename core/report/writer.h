@@ -7,6 +7,7 @@
 #define CORE_REPORT_WRITER_H
 
 #include "core/base/printable.h"
+#include "core/base/text_ref.h"
 #include "core/report/about.h"
 #include "core/report/cfg.h"
 #include "core/report/frame.h"
@@ -17,12 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
-
-/** struct text_ref - text that is not zero-terminated. */
-struct text_ref {
-	const char *bytes;
-	size_t len;
-};
 
 /**
  * struct report_row - a row as printed. Everything is borrowed until row() returns.

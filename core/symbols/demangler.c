@@ -107,18 +107,16 @@ static size_t size_of(const struct answer *a)
 /* Forget answers; the bad ones only if @all. */
 static void forget(struct demangler *d, bool all)
 {
-	struct answer *a, old;
+	struct answer *a;
 	size_t i;
 
 	for (i = d->answers.nr; i-- > 0;) {
 		a = (struct answer *)d->answers.v + i;
 		if (a->bad && !all)
 			continue;
-		old = *a;
-		d->kept -= size_of(&old);
+		d->kept -= size_of(a);
+		free(a->readable);
 		intern_delete(&d->answers, &answer_kind, a);
-		free(old.name);
-		free(old.readable);
 	}
 }
 
@@ -176,19 +174,18 @@ static void put_names(const struct demangler *d, const char *const *names, size_
 /* @len: bytes of the readable form, which is not terminated; 0: there is none. Return: 0 or -ENOMEM. */
 static int keep_answer(struct demangler *d, const char *name, const char *readable, size_t len, bool bad)
 {
-	struct answer new = { strdup(name), len ? strndup(readable, len) : NULL, bad }, *a = NULL;
+	char *copy = len ? strndup(readable, len) : NULL;
 	bool is_new = false;
+	struct answer *a = copy || !len ? intern(&d->answers, &answer_kind, &name, &is_new) : NULL;
 
-	if (new.name && (new.readable || !len))
-		a = intern(&d->answers, &answer_kind, &new.name, &is_new);
-	if (a && is_new) {
-		*a = new;
-		d->kept += size_of(a);
-		return 0;
+	if (!a || !is_new) {
+		free(copy);
+		return a ? 0 : -ENOMEM;
 	}
-	free(new.name);
-	free(new.readable);
-	return a ? 0 : -ENOMEM;
+	a->readable = copy;
+	a->bad = bad;
+	d->kept += size_of(a);
+	return 0;
 }
 
 /* Return: 0: at least the first name has an answer; -EBADMSG: they are malformed; -ENOMEM. */

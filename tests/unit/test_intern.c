@@ -8,22 +8,15 @@ struct number {
 	int value;
 };
 
+struct text {
+	int value;
+	struct text_ref key;
+};
+
 struct word {
 	int value;
 	const char *key;
 };
-
-static uint64_t hash_word(const void *key)
-{
-	const char *const *text = key;
-
-	return hash_bytes(*text, strlen(*text), 0);
-}
-
-static bool same_word(const void *have, const void *key)
-{
-	return !strcmp(*(const char *const *)have, *(const char *const *)key);
-}
 
 /* All collide. */
 static uint64_t hash_alike(const void *key)
@@ -39,7 +32,8 @@ static bool same_number(const void *have, const void *key)
 
 static const struct intern_kind numbers = INTERN_BYTES(struct number, key);
 static const struct intern_kind alike = INTERN_CUSTOM(struct number, key, hash_alike, same_number);
-static const struct intern_kind words = INTERN_CUSTOM(struct word, key, hash_word, same_word);
+static const struct intern_kind words = INTERN_CUSTOM(struct word, key, intern_hash_string, intern_same_string);
+static const struct intern_kind texts = INTERN_TEXT(struct text, key);
 static const struct intern_kind *const kinds[] = { &numbers, &alike };
 
 START_TEST(test_empty)
@@ -117,6 +111,68 @@ START_TEST(test_words)
 	intern_delete(&t, &words, w);
 	ck_assert_ptr_null(intern_find(&t, &words, &key));
 	intern_release(&t);
+}
+END_TEST
+
+static const char *text_of(const struct intern_table *t, size_t i)
+{
+	return ((const struct text *)t->v)[i].key.bytes;
+}
+
+/* The table has its own copies of keys, and frees them (valgrind and the address sanitizer see that). */
+START_TEST(test_copies)
+{
+	char buf[] = "abc";
+	struct text_ref key = { buf, 3 }, part = { "abcd", 3 };
+	struct intern_table t = { 0 };
+	struct text *text;
+	bool is_new;
+
+	text = intern(&t, &texts, &key, &is_new);
+	ck_assert(is_new && !text->value);
+	buf[0] = 'x';
+	ck_assert_str_eq(text_of(&t, 0), "abc");
+	ck_assert_ptr_eq(intern(&t, &texts, &part, &is_new), text);
+	ck_assert(!is_new);
+	intern(&t, &texts, &key, &is_new);
+	ck_assert(is_new);
+	intern(&t, &texts, &(struct text_ref){ NULL, 0 }, &is_new);
+	ck_assert(is_new);
+	intern_delete(&t, &texts, intern_find(&t, &texts, &part));
+	ck_assert_uint_eq(t.nr, 2);
+	ck_assert_str_eq(text_of(&t, 0), "");
+	ck_assert_str_eq(text_of(&t, 1), "xbc");
+	intern_release_copies(&t, &texts);
+	ck_assert_uint_eq(t.nr, 0);
+}
+END_TEST
+
+static bool copies;
+
+static bool copy_if_it_may(void *to, const void *key)
+{
+	return copies && intern_copy_text(to, key);
+}
+
+/* Without memory for the key, the table is unchanged. */
+START_TEST(test_no_copy)
+{
+	const struct intern_kind kind =
+		INTERN_COPIED(struct text, key, intern_hash_text, intern_same_text, copy_if_it_may);
+	struct text_ref key = { "abc", 3 };
+	struct intern_table t = { 0 };
+	bool is_new;
+
+	copies = false;
+	ck_assert_ptr_null(intern(&t, &kind, &key, &is_new));
+	ck_assert_uint_eq(t.nr, 0);
+	ck_assert_uint_eq(t.index.nr, 0);
+	ck_assert_ptr_null(intern_find(&t, &kind, &key));
+	copies = true;
+	ck_assert_ptr_nonnull(intern(&t, &kind, &key, &is_new));
+	ck_assert(is_new);
+	ck_assert_uint_eq(t.index.nr, 1);
+	intern_release_copies(&t, &kind);
 }
 END_TEST
 
@@ -203,6 +259,8 @@ int main(void)
 	tcase_add_test(tc, test_new_is_zero);
 	tcase_add_test(tc, test_once);
 	tcase_add_test(tc, test_words);
+	tcase_add_test(tc, test_copies);
+	tcase_add_test(tc, test_no_copy);
 	tcase_add_test(tc, test_full);
 	tcase_add_test(tc, test_no_memory);
 	tcase_add_loop_test(tc, test_reference, 0, ARRAY_SIZE(kinds));
