@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FREQ_HZ         49  /* not 50, to be out of step with timers */
 #define HASH_ENTRY_SIZE 100 /* bytes: key, value and the kernel's list node */
@@ -51,14 +50,12 @@ static int set_hash_entries(struct parse *p, const struct opt *opt, const char *
 /* List the kernel's events, and those of the CPU if this host has a PMU. */
 static int refuse_event(const struct parse *p)
 {
-	char events[512] = "", pmu[PATH_MAX];
+	bool has_pmu = host_has_pmu(p->host);
+	char events[512] = "";
 	const struct event_type *e;
 	size_t used = 0;
 	unsigned int i;
-	bool has_pmu;
 
-	snprintf(pmu, sizeof(pmu), "%s/bus/event_source/devices/cpu", p->host->sys);
-	has_pmu = !access(pmu, F_OK);
 	for (i = 0; (e = event_at(i)) && used < sizeof(events); i++)
 		if (event_is_software(e) || has_pmu)
 			used += (size_t)snprintf(events + used, sizeof(events) - used, "%s%s", used ? ", " : "",

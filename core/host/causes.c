@@ -317,14 +317,6 @@ static void explain_event_refused(const struct host *host, const struct cause_ev
 }
 
 /* Processors with two kinds of cores have "cpu_core" and "cpu_atom" instead of "cpu". */
-static bool has_pmu(const struct host *host, const char *name)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/bus/event_source/devices/%s", host->sys, name);
-	return !access(path, F_OK);
-}
-
 /* Explain an error in the event itself. */
 static void explain_event(const struct host *host, const struct cause_event *e, int code, struct cause *out)
 {
@@ -336,8 +328,7 @@ static void explain_event(const struct host *host, const struct cause_event *e, 
 			 (unsigned long long)e->freq_hz);
 		set_text(out->remedy, "a lower -F, or sysctl kernel.perf_event_max_sample_rate");
 	}
-	if (code == -ENOENT && e->type->type == PERF_TYPE_HARDWARE && !has_pmu(host, "cpu") &&
-	    !has_pmu(host, "cpu_core")) {
+	if (code == -ENOENT && e->type->type == PERF_TYPE_HARDWARE && !host_has_pmu(host)) {
 		set_text(out->text, "this machine has no PMU; try -e cpu-clock");
 		set_text(out->remedy, "-e cpu-clock");
 	}

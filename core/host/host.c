@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -387,6 +388,22 @@ int host_is_process(const struct host *h, pid_t pid, pid_t *tgid)
 		return 0;
 	*tgid = (pid_t)n;
 	return *tgid == pid;
+}
+
+bool host_has_pmu(const struct host *h)
+{
+	static const char *const files[] = { "cpu", "*/cpus" };
+	char path[PATH_MAX];
+	glob_t found;
+	bool has = false;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(files) && !has; i++) {
+		snprintf(path, sizeof(path), "%s/bus/event_source/devices/%s", h->sys, files[i]);
+		has = !glob(path, 0, NULL, &found);
+		globfree(&found);
+	}
+	return has;
 }
 
 /* Look up the path: /proc lists only leaders, but has every thread. */

@@ -107,6 +107,12 @@ int host_task_field(const struct host *h, const char *task, const char *name, ch
 uint64_t host_memory_bytes(const struct host *h);
 
 /**
+ * host_has_pmu() - true if the CPUs count hardware events. Their PMU is called "cpu"; or it has the file "cpus", because
+ * CPUs differ (cpu_core, cpu_atom) or because it is ARM's. Other PMUs, such as those of memory controllers, do not.
+ */
+bool host_has_pmu(const struct host *h);
+
+/**
  * host_is_process() - test whether @pid is a process (its tgid is @pid).
  * @tgid: out: the process to which thread @pid belongs; 0: there is no such task, or it is hidden (hidepid), or @proc
  *        is foreign

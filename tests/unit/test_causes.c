@@ -453,20 +453,26 @@ START_TEST(test_rate)
 END_TEST
 
 static const struct {
-	const char *event;
-	bool pmu, blamed;
+	const char *event, *pmu;
+	bool blamed;
 } counters[] = {
-	{ "cycles", false, true },
-	{ "cycles", true, false },
-	{ "cpu-clock", false, false },
+	{ "cycles", NULL, true },
+	{ "cycles", "cpu/type", false },
+	{ "cycles", "cpu_atom/cpus", false },
+	{ "cycles", "armv8_pmuv3_0/cpus", false },
+	{ "cycles", "uncore_imc/cpumask", true },
+	{ "cpu-clock", NULL, false },
 };
 
 START_TEST(test_counters)
 {
 	const struct cause_event event = { event_find(counters[_i].event), 49, -1, true };
+	char path[128];
 	struct cause c;
 
-	put("sys/bus/event_source/devices/cpu/type", counters[_i].pmu ? "4\n" : NULL);
+	snprintf(path, sizeof(path), "sys/bus/event_source/devices/%s", counters[_i].pmu);
+	if (counters[_i].pmu)
+		put(path, "4\n");
 	cause_of_event(&host, &event, -ENOENT, &c);
 	ck_assert_str_eq(c.text, counters[_i].blamed ? "this machine has no PMU; try -e cpu-clock" : "");
 	ck_assert_str_eq(c.remedy, counters[_i].blamed ? "-e cpu-clock" : "");
