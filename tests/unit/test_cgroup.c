@@ -187,6 +187,33 @@ START_TEST(test_root)
 }
 END_TEST
 
+static int nr_missed(const struct cgroup *c)
+{
+	struct err why;
+
+	return cgroup_missed(c, &why) ? atoi(why.msg) : 0;
+}
+
+/* Without handles, too, a cgroup that is not below this one is soon known to be elsewhere. */
+START_TEST(test_elsewhere)
+{
+	char root[64];
+	struct cgroup *c;
+	struct err err;
+	int missed;
+
+	if (!mounted(root, sizeof(root)))
+		return;
+	no_handles = true;
+	ck_assert_int_eq(cgroup_open(&c, root, &err), 0);
+	do {
+		missed = nr_missed(c);
+		ck_assert(!cgroup_has(c, UINT64_MAX));
+	} while (nr_missed(c) > missed);
+	cgroup_close(c);
+}
+END_TEST
+
 /* Wait until it is found. Without handles it never is. */
 static void await_has(struct cgroup *c, uint64_t id)
 {
@@ -303,6 +330,7 @@ int main(void)
 	tcase_add_test(t, test_refused);
 	tcase_add_test(t, test_is_folder);
 	tcase_add_test(t, test_root);
+	tcase_add_test(t, test_elsewhere);
 	tcase_add_loop_test(t, test_tree, 0, 2);
 	tcase_add_loop_test(t, test_deep, 0, 2);
 	suite_add_tcase(s, t);

@@ -640,6 +640,36 @@ START_TEST(test_pprof)
 }
 END_TEST
 
+/* A message, with its padding (a field without meaning), may have 1 MiB. */
+START_TEST(test_pprof_limit)
+{
+	enum { MOST = 1 << 20 };
+	static const char begin[] = BEGIN SAMPLE LOCATION, function[] = "\x08\x01\x10\x05\x7a\xf8\xff\x3f";
+	const struct report_cfg form = { 0 };
+	const struct read_cfg all = { 0 };
+	size_t head = sizeof(begin) - 1, len = MOST + _i;
+	char *bytes = calloc(1, head + 8 + len), *at, *got;
+	struct read_about about;
+	struct err err;
+
+	ck_assert_ptr_nonnull(bytes);
+	at = mempcpy(bytes, begin, head);
+	*at++ = '\x2a';
+	*at++ = (char)(0x80 | _i);
+	*at++ = (char)0x80;
+	*at++ = '\x40';
+	memcpy(at, function, sizeof(function) - 1);
+	at[5] = (char)(at[5] + _i);
+	got = read_bytes(bytes, (size_t)(at - bytes) + len, &all, &form, &about, &err);
+	if (_i)
+		ck_assert_msg(!got && strstr(err.msg, "is no field of a pprof profile"), "%s", got ? got : err.msg);
+	else
+		ck_assert_str_eq(got ? got : err.msg, "[pprof];f 2\n");
+	free(got);
+	free(bytes);
+}
+END_TEST
+
 /* Data that the two text forms do not keep. */
 static const struct test_row one[] = {
 	{ "a\"b",
@@ -741,7 +771,7 @@ START_TEST(test_labels_compared)
 END_TEST
 
 /* A full disk at any time causes an error, and no leak. */
-static const struct report_writer *const forms[] = { &report_pprof, &report_speedscope, &report_json };
+static const struct report_writer *const forms[] = { &report_pprof, &report_speedscope, &report_json, &report_html };
 
 START_TEST(test_full)
 {
@@ -788,6 +818,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_labels_compared, 0, 2);
 	tcase_add_loop_test(tc, test_origin, 0, 2);
 	tcase_add_loop_test(tc, test_pprof, 0, (int)ARRAY_SIZE(pprof));
+	tcase_add_loop_test(tc, test_pprof_limit, 0, 2);
 	tcase_add_test(tc, test_json_text);
 	tcase_add_test(tc, test_speedscope_text);
 	tcase_add_loop_test(tc, test_full, 0, (int)ARRAY_SIZE(forms));

@@ -185,6 +185,31 @@ START_TEST(test_bulk)
 }
 END_TEST
 
+/* A map that is too long loses its older half, and no more. */
+START_TEST(test_newer_half)
+{
+	enum { MOST = 1 << 20 };
+	struct perf_map_symbol s;
+	struct perf_map *m;
+	char line[64];
+	int i;
+
+	if (unit_below_valgrind())
+		return;
+	m = perf_map_new();
+	for (i = 0; i <= MOST; i++) {
+		snprintf(line, sizeof(line), "%x 1 x\n", 0x1000 + i);
+		ck_assert_int_eq(perf_map_feed(m, line, strlen(line)), 0);
+	}
+	ck_assert_int_eq(perf_map_finish(m), 0);
+	ck_assert(!perf_map_find(m, 0x1000, &s));
+	ck_assert(!perf_map_find(m, 0x1000 + MOST / 2 - 1, &s));
+	ck_assert(perf_map_find(m, 0x1000 + MOST / 2, &s));
+	ck_assert(perf_map_find(m, 0x1000 + MOST, &s));
+	perf_map_free(m);
+}
+END_TEST
+
 /* The name is truncated, the next line is not. */
 START_TEST(test_long_line)
 {
@@ -218,6 +243,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_text, 0, ARRAY_SIZE(texts));
 	tcase_add_loop_test(tc, test_overlaps, 0, 20);
 	tcase_add_loop_test(tc, test_bulk, 0, ARRAY_SIZE(bulks));
+	tcase_add_test(tc, test_newer_half);
 	tcase_add_test(tc, test_long_line);
 	suite_add_tcase(s, tc);
 	return unit_main(s);

@@ -216,7 +216,7 @@ START_TEST(test_memory)
 	nr[second] = fill_memory(second);
 	ck_assert_uint_ge(nr[first] * record[first], share[first] * page_size);
 	ck_assert_uint_ge(nr[second] * record[second], share[second] * page_size);
-	/* The last one may exceed the limit, and one is left in the ring. */
+	/* The last page that was moved to memory may exceed the limit, and another page is left in the ring. */
 	ck_assert_uint_le(nr[first] * record[first], (share[first] + 2) * page_size);
 	ck_assert_uint_le(nr[second] * record[second], (share[second] + 2) * page_size);
 	ck_assert_int_eq(fetch(), 1); /* the reader has to read */
@@ -280,7 +280,7 @@ START_TEST(test_written_twice)
 }
 END_TEST
 
-/* The same for the end of a task: the last task that ended on a CPU is the one dying there. */
+/* The same for the end of a task. A sample without a pid is of the task whose EXIT was the last on its CPU. */
 START_TEST(test_ended_twice)
 {
 	struct row row;
@@ -323,7 +323,7 @@ START_TEST(test_lost)
 }
 END_TEST
 
-/* A damaged record costs the records that came with it, and no later ones, in either ring. */
+/* A damaged record costs those behind it in the same reading, but neither earlier nor later ones, in either ring. */
 START_TEST(test_damaged)
 {
 	const struct perf_event_header bad = { PERF_RECORD_SAMPLE, 0, 12 };
@@ -340,6 +340,10 @@ START_TEST(test_damaged)
 	fetch();
 	nr += fill_half();
 	put(kind, &bad, sizeof(bad));
+	if (kind == SAMPLES)
+		sample(10);
+	else
+		task(PERF_RECORD_FORK, 12, CPU_ID);
 	fetch();
 	ck_assert_uint_eq(room(SAMPLES), page_size);
 	sample(10);
