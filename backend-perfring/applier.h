@@ -31,17 +31,17 @@ struct applied_ring {
 		unsigned int set; /* in this set */
 		uint64_t ns;      /* at this time */
 		pid_t next;       /* the thread that comes */
-		/* The last thread that had its EXIT record here, or came to this CPU after its EXIT record */
+		/* The last thread whose EXIT record is in this ring, or that ran on this CPU after its EXIT record */
 		pid_t gone;
 		pid_t unnamed; /* the last thread that was preempted here after the kernel had removed its pid */
 		pid_t left;    /* the thread that leaves, if the switch has a sample; else 0 */
-	} at_switch; /* @gone and @unnamed outlive a switch; its note, its sample and its records set the others */
+	} at_switch;           /* of one switch; but @gone and @unnamed are kept from one to the next */
 	struct {
 		uint32_t id;    /* the thread that is on this CPU by sched:sched_switch; 0: not known, or idle */
 		uint64_t since; /* when it came */
 	} stay;
-	uint64_t since; /* when its event was opened again during the run: earlier throttling ended then; 0: it was not
-			 */
+	/* When the event of this ring was opened again, which ended throttling; 0: never, or the time is not known */
+	uint64_t since;
 };
 
 /** struct sample_lead - facts about a record that it does not contain. */
@@ -57,12 +57,12 @@ struct sample_lead {
  * @exits: of all CPUs
  * @stats: of the whole backend, one for each of sink.sets; the code that reads rings, and the code that applies
  * records, add to them
- * @set:   of @stats, for records other than samples
+ * @set:   the one of @stats to which records other than samples are added now
  * @unwinding: of user stacks; NULL: use the kernel's callchains
  * @switching: of off-CPU intervals; NULL: these are not counted
  * @deferred: samples that wait for their user stacks; NULL: none waits, and these stacks are missing
- * @kernel_code: tells the idle task from tasks outside our pid namespace; NULL: there are no such tasks, or the samples
- * are of a recording
+ * @kernel_code: tells the idle task from tasks outside our pid namespace; NULL: we are in the first pid namespace, or
+ * the samples are of a recording
  */
 struct applier {
 	const struct source_env *env;

@@ -5,7 +5,7 @@
  * parts are counted. Source: tools/perf/Documentation/perf.data-file-format.txt of the kernel.
  *
  * If a recording is read from a pipe, some facts come late. A stream has them between its records: events, their names,
- * the host, build ids. A file has the events in its header, and the rest at its end.
+ * the host, build ids. A file that comes through a pipe has the events in its header, and the rest behind its records.
  */
 #ifndef PERFRING_PERFDATA_H
 #define PERFRING_PERFDATA_H
@@ -22,7 +22,7 @@ struct perfdata;
 
 /** struct perfdata_counts - numbers for the part that was read so far. */
 struct perfdata_counts {
-	uint64_t bytes;         /* of the file, or of all files of a directory, including skipped ones */
+	uint64_t bytes;         /* read, also skipped ones; in a directory, of all its files */
 	uint64_t records;       /* that perfdata_next() has returned */
 	uint64_t bad_records;   /* skipped: their contents are impossible, or damaged inside compressed data */
 	uint64_t unknown;       /* skipped: of unknown types */

@@ -38,11 +38,11 @@ int recording_admit(struct source *b, const struct perf_event_header *record, st
 enum recorded_boot recording_boot(const struct source *b);
 
 /**
- * recording_ended() - when the last sample was taken, in seconds of the wall clock. The time of the last
- * sample counts from the boot. If this host's boot is added, it has to agree with the time at which the file was last
- * written, because perf record ended then. Only in this case, the recording is proved to be of this boot. The times do
- * not agree if a recording of an earlier boot was copied since the host was booted again, or if the host was suspended
- * since the recording. Return: 0: not proved.
+ * recording_ended() - when the last sample was taken, in seconds of the wall clock. Samples have times since
+ * the boot. That of the last sample is added to the time of this host's boot. The sum has to agree with the time at
+ * which the file was last written, because perf record ended then: this proves that the recording is of this boot. They
+ * do not agree if a recording of an earlier boot was copied since the host was booted again, or if the host was
+ * suspended since the recording. Return: 0: not proved.
  */
 int64_t recording_ended(const struct source *b);
 

@@ -38,9 +38,8 @@ void account_compared(struct account *a, const struct compared_intervals *c)
 }
 
 /*
- * Intervals that the reader did not see: those that it gave up because records were lost; and if records were lost in
- * this report, or the event of a CPU was opened again, those whose beginning or end it did not see. The program has
- * counted all of them.
+ * Intervals that the program has counted, and the reader has not: those that it gave up (intervals_gone). It missed the
+ * beginning or the end of others only if samples were lost in this report, or if the event of a CPU was opened again.
  */
 static uint64_t unseen(const struct stats *b)
 {
@@ -229,7 +228,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 			priority_got_realtime());
 	if (!no_samples)
 		fprintf(out, "samples_unaccounted: %" PRId64 "\n", a->unaccounted.samples);
-	/* An interval off the CPU may end in a later interval of the report. */
+	/* A time off the CPU may begin in one report and end in a later one: only the number of the run makes sense. */
 	if (!no_intervals && (!interval || !strcmp(interval, "all")))
 		fprintf(out, "intervals_unaccounted: %" PRId64 "\n", a->unaccounted.intervals);
 }
@@ -307,7 +306,7 @@ static void print_incomplete(FILE *out, const struct stats *b, uint64_t all)
 	fprintf(out, " (see UNWINDING in profile(8)).\n");
 }
 
-/* Warn if more than 1 % of the user stacks end where their copies end. */
+/* Warn if more than 1 % of the user stacks are cut: at the end of their copies, or at the limit for frames. */
 static void print_truncated(FILE *out, const struct session *s, const struct stats *b, uint64_t all)
 {
 	uint64_t cut = b->unwound[UNWOUND_TRUNCATED];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes of the rings: rate x size of a record x the time for which the reader may stall, within the memory of the host.
+ * Sizes of the rings, within the memory of the host. For samples: rate x size of a record x the time for which the
+ * reader may stall. For records about tasks and mappings: 512 KiB, or less.
  */
 #ifndef CORE_EVENTS_RING_SIZES_H
 #define CORE_EVENTS_RING_SIZES_H
@@ -23,7 +24,7 @@ struct ring_sizes {
 /**
  * struct ring_needs - the needs that the rings have to meet.
  * @rate: records per second on each CPU; 0: not known
- * @record: bytes of a large record, which few exceed; with stack copies, it has half of the largest copy
+ * @record: bytes of a large record: few are larger. If stacks are copied, it has a copy of half the largest size
  * @at_least: bytes that must fit at once into each ring for samples, however many CPUs there are
  * @apart: records about tasks and mappings have rings of their own
  * @memory: bytes that the process may use, see memory_limit() (core/tasks/cgroup_limits.h); 0: not known
@@ -37,21 +38,22 @@ struct ring_needs {
 };
 
 /**
- * ring_most_of() - the size that a ring should have if the kernel writes @bytes during a stall of the reader, in
- * records of the largest size. This is less than @bytes: few records are that large, and the kernel has to clear the
- * memory.
+ * ring_most_of() - the size that a ring should have if during a stall of the reader the kernel would write @bytes, with
+ * all records as large as the largest: seven eighths of that. More would rarely be used, and the kernel has to clear
+ * the memory.
  */
 uint64_t ring_most_of(uint64_t bytes);
 
 /**
- * ring_sizes_wanted() - the sizes that lose no record in a stall of the reader of seven eighths of a second, if all
- * records have the size @n->record. Limited only by the largest size of one ring, not by @n->memory.
+ * ring_sizes_wanted() - the sizes that lose no sample in a stall of the reader of seven eighths of a second, if all
+ * samples have the size @n->record. Limited only by the smallest and the largest size of one ring, not by @n->memory.
  */
 struct ring_sizes ring_sizes_wanted(const struct ring_needs *n);
 
 /**
- * ring_sizes() - the same, halved until the rings of all CPUs together fit into RINGS_MAX and into a part of
- * @n->memory, but not below a minimum for each ring, which for samples is at least @n->at_least.
+ * ring_sizes() - the same, but at least @n->at_least for samples, then halved until the rings of all CPUs together fit
+ * into RINGS_MAX and into a part of @n->memory. No ring is halved below its minimum, which for samples is at least
+ * @n->at_least. The rings for tasks and mappings get at most a quarter of the memory, if that is above their minimum.
  */
 struct ring_sizes ring_sizes(const struct ring_needs *n);
 

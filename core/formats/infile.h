@@ -64,9 +64,9 @@ int infile_line(struct infile_lines *lines, struct err *err);
 void infile_lines_release(struct infile_lines *lines);
 
 /**
- * infile_plain_path() - a path at which another reader can open the file from its beginning, uncompressed: the @path
- * of infile_open(), also "-", or that of an unnamed copy. Call it before the first infile_read(). Borrowed until
- * infile_close().
+ * infile_plain_path() - a path at which another reader can open the file from its beginning, uncompressed. It is the
+ * @path of infile_open(), even if that is "-", or the path of a copy in memory if bytes have been read already. Call it
+ * before the first infile_read(). Borrowed until infile_close().
  * Return: 0; -errno, described.
  */
 int infile_plain_path(struct infile *in, const char **path, struct err *err);

@@ -29,8 +29,8 @@ bool signals_take(int fd);
  * signals_due() - when the work on a report has to end, so that it is printed within 5 s after the first signal. Work
  * that takes long ends by then, and leaves out the rest. May be called in any thread, also before the signal is taken
  * from its descriptor: the signal may come while the thread that takes it is busy.
- * Return: CLOCK_MONOTONIC, in ns; UINT64_MAX: no signal has come since signals_catch() or signals_note(). Signals that
- * signals_note() has noted count only after signals_obey().
+ * Return: CLOCK_MONOTONIC, in ns; UINT64_MAX: there was no signal yet. signals_catch() and signals_note() forget
+ * earlier ones. After signals_note(), a signal counts only from signals_obey() on.
  */
 uint64_t signals_due(void);
 

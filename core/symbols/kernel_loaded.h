@@ -16,13 +16,14 @@ struct kernel_loaded;
 struct kernel_loaded *kernel_loaded_new(const struct host *host);
 void kernel_loaded_free(struct kernel_loaded *kl);
 
-/** kernel_loaded_begin() - sampling begins. @programs: there will be no records of BPF programs that come and go. */
+/** kernel_loaded_begin() - sampling begins. @programs: compare BPF programs, too: no records tell of them. */
 void kernel_loaded_begin(struct kernel_loaded *kl, bool programs);
 
 /**
  * kernel_loaded_stayed() - true if code that is there now, of a module or a BPF program, was there when sampling began.
  * True also if there is nothing to compare with: without kernel_loaded_begin(); for a module, without /proc/modules;
- * for a BPF program, without @programs. False for a BPF program that /proc/kallsyms did not show when sampling began.
+ * for a BPF program, if @programs was false. False for a BPF program that /proc/kallsyms did not show when sampling
+ * began.
  */
 bool kernel_loaded_stayed(struct kernel_loaded *kl, const struct kernel_symbol *s);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A signal has come, so a report is overdue (signals_overdue()), with the clock of fake_time.h. */
+/* Let a signal come, and the clock of fake_time.h pass until a report is overdue (signals_overdue()). */
 #ifndef TESTS_UNIT_FAKE_SIGNAL_H
 #define TESTS_UNIT_FAKE_SIGNAL_H
 

@@ -165,7 +165,7 @@ static long do_dup(void)
 	return fd < 0 ? -1 : close(fd);
 }
 
-/* The process that gets signals about a socket: with root's user id, any process could get any signal. */
+/* Choose the process that gets signals about a descriptor. With root's user id, this could send any signal to any. */
 static long do_owner(void)
 {
 	return fcntl(dir_fd, F_SETOWN, getppid());
@@ -210,7 +210,7 @@ static const struct {
 
 static int sock;
 
-/* Like the worker: this needs neither read(2) of a pipe nor write(2). */
+/* As the worker does: the filter forbids write(2). */
 static void tell(long value)
 {
 	struct iovec iov = { &value, sizeof(value) };
