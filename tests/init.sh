@@ -480,7 +480,7 @@ traces='^(__schedule([.]|$)|__traceiter|perf_|bpf_|__bpf_)'
 # come_first [NICE] - from now on this test and its children get more CPU time than other programs on a busy host.
 come_first()
 {
-	renice -n "${1:--10}" -p "$BASHPID" >/dev/null 2>&1
+	renice -n "${1:--15}" -p "$BASHPID" >/dev/null 2>&1
 }
 
 # cpu_ticks PID - set $ticks to its user and system time so far, 0 if it has ended. It starts no process, because tests

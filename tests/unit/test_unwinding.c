@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/apply.h"
+#include "backend-perfring/stack_roots.h"
+#include "backend-perfring/unwinding.h"
 #include "core/events/attrs.h"
 #include "tests/unit/cfi_image.h"
 #include "tests/unit/rig.h"
@@ -11,7 +13,7 @@
 #define STACK   0x7ffc00001000ULL /* its stack pointer */
 #define FRAME   0x400             /* CFA = rsp + 16 */
 #define ROOT    0x440             /* the outermost frame */
-#define BY_FP   0x480             /* CFA = rbp + 16; rbp and the return address are there */
+#define BY_FP   0x480             /* CFA = rbp + 16; rbp points to the saved rbp and the return address */
 #define STATES  0x4c0             /* CFA = rsp + 8; with more states than our own unwinder keeps */
 #define LEAF    0x500             /* CFA = rsp + 8 */
 
@@ -172,22 +174,27 @@ static struct copy copy_of(uint64_t mask, uint64_t ip, const uint64_t *words, si
 	return c;
 }
 
+static struct record sample_of(pid_t pid, pid_t tid, const struct copy *c)
+{
+	return (struct record){ .type = PERF_RECORD_SAMPLE,
+				.mode = c->mode,
+				.pid = pid,
+				.tid = tid,
+				.sample = { .ips = c->ips ? c->ips : walked,
+					    .nr = c->ips        ? c->nr_ips
+						  : c->no_chain ? 2
+								: ARRAY_SIZE(walked),
+					    .abi = c->abi,
+					    .regs = c->regs,
+					    .mask = c->mask,
+					    .stack = c->words,
+					    .stack_size = 8 * c->nr,
+					    .stack_whole = c->whole } };
+}
+
 static void sample_in(unsigned int set, pid_t pid, pid_t tid, const struct copy *c)
 {
-	const struct record r = { .type = PERF_RECORD_SAMPLE,
-				  .mode = c->mode,
-				  .pid = pid,
-				  .tid = tid,
-				  .sample = { .ips = c->ips ? c->ips : walked,
-					      .nr = c->ips        ? c->nr_ips
-						    : c->no_chain ? 2
-								  : ARRAY_SIZE(walked),
-					      .abi = c->abi,
-					      .regs = c->regs,
-					      .mask = c->mask,
-					      .stack = c->words,
-					      .stack_size = 8 * c->nr,
-					      .stack_whole = c->whole } };
+	const struct record r = sample_of(pid, tid, c);
 	const struct sample_lead lead = { .note = { .set = set } };
 
 	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
@@ -229,8 +236,8 @@ static const unsigned int perf_of[16] = {
 };
 
 /*
- * A function that returns to the address in register _i: found whatever the other registers are, and only if the sample
- * has the register.
+ * A function that returns to the address in register _i: its caller is found whatever the other registers are, but only
+ * if the sample has the register.
  */
 START_TEST(test_register)
 {
@@ -313,9 +320,23 @@ START_TEST(test_end)
 		assert_user(&row, ips, ends[_i].frames, ends[_i].truncated);
 	else
 		assert_user(&row, walked + 3, ends[_i].kernel_only ? 0 : 2, false);
-	/* The kernel stack is the kernel's. */
+	/* The kernel stack is always the one that the kernel walked. */
 	ck_assert_uint_eq(row.key.kernel.nr, 1);
 	ck_assert_uint_eq(row.key.kernel.frames[0], walked[1]);
+}
+END_TEST
+
+/* The next copy of this stack need not be kept above its root. */
+START_TEST(test_root_noted)
+{
+	uint64_t words[28] = { 0 };
+	struct copy c = copy_of(PERF_MASK, P(FRAME), words, ARRAY_SIZE(words), true);
+	const struct record r = sample_of(500, 500, &c);
+
+	memcpy(words, deep, sizeof(deep));
+	ck_assert_uint_eq(stack_roots_needed(unwinding_roots(a.unwinding), &r), sizeof(words));
+	sample_in(0, 500, 500, &c);
+	ck_assert_uint_eq(stack_roots_needed(unwinding_roots(a.unwinding), &r), 6 * 8 + 64);
 }
 END_TEST
 
@@ -520,7 +541,7 @@ START_TEST(test_needed)
 }
 END_TEST
 
-/* A stack is not searched after many mappings: a process could have made these to cost time. */
+/* The search for the stack ends after many mappings: a process could have made them to cost time. */
 START_TEST(test_needed_behind)
 {
 	char *maps = NULL;
@@ -559,7 +580,7 @@ START_TEST(test_needed_again)
 	truncated_sample(500, 0x7ffbfffff000);
 	ck_assert_uint_eq(rig.events.dump_needed, 0x22000);
 	put_maps(STACK_LINE "7ffd00000000-7ffd00090000 rw-p 00000000 00:00 0\n");
-	truncated_sample(500, 0x7ffd00010000); /* another thread's; but no copy can be as large as one already was */
+	truncated_sample(500, 0x7ffd00010000); /* not looked up: the need already exceeds the largest copy */
 	ck_assert_uint_eq(rig.events.dump_needed, 0x22000);
 	rig.events.dump_needed = 0;
 	truncated_sample(500, 0x7ffd00010000);
@@ -1120,7 +1141,10 @@ START_TEST(test_scripted)
 }
 END_TEST
 
-/* With -U, the kernel's part of a callchain is still requested on kernels whose entry must be known. */
+/*
+ * With -U, the kernel's part of a callchain is still requested if stacks are unwound on a kernel whose entry code tells
+ * which registers are right: see arch_entry_stale().
+ */
 static const struct {
 	const char *release;
 	bool user_only, unwinds, left_out;
@@ -1415,7 +1439,7 @@ END_TEST
 
 #define TRAMPOLINE 0x7fffffffe000ULL
 
-/* BY_FP is called by BY_FP, which has a uretprobe: its return address in the copy leads to the kernel's code. */
+/* BY_FP is called by BY_FP. The caller has a uretprobe: its return address in the copy leads to the kernel's code. */
 static const uint64_t probed_words[] = { 0, 0, STACK + 32, P(BY_FP) + 9, STACK + 48, TRAMPOLINE, 0, P(ROOT) + 5 };
 
 static const struct {
@@ -1475,6 +1499,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_register, 0, 7);
 	tcase_add_loop_test(tc, test_register, 8, 16); /* 7 is the stack pointer */
 	tcase_add_loop_test(tc, test_end, 0, ARRAY_SIZE(ends));
+	tcase_add_test(tc, test_root_noted);
 	if (unwind_has_libunwind()) {
 		tcase_add_loop_test(tc, test_end_of_others, 0, ARRAY_SIZE(ends));
 		tcase_add_test(tc, test_difference);
