@@ -334,7 +334,8 @@ static int top_counts(struct report_output *o, const struct report_counts *count
 static int top_end(struct report_output *o, bool whole)
 {
 	(void)whole;
-	forget_report(o->state);
+	if (o->state)
+		forget_report(o->state);
 	free(o->state);
 	o->state = NULL;
 	return 0;

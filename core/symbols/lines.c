@@ -14,8 +14,8 @@
 #define CPU_MS         2000                /* limit on CPU time for a request; then the worker ends */
 #define QUESTION_NS    (10 * NSEC_PER_SEC) /* elapsed time for it: on a busy host other processes have the CPU */
 #define FILE_NS        (20 * NSEC_PER_SEC) /* for all requests for a file */
-#define ALL_NS         (60 * NSEC_PER_SEC) /* for all of a report, */
-#define SHARE          4                   /* or one part in so many of an interval; a request may take as long */
+#define ALL_NS         (60 * NSEC_PER_SEC) /* for all of a report */
+#define SHARE          4                   /* one part in so many of an interval also limits a report and a request */
 #define FAILED_MAX     16                  /* files; with so many, no file is used any more */
 #define REMEMBERED_MAX (1u << 20)          /* addresses; and four times as many frames */
 #define TEXT_MAX       (128u << 20)        /* bytes of names */
@@ -151,10 +151,10 @@ void lines_renew(struct lines *l)
 	for (i = 0; i < l->nr_files; i++)
 		if (!l->files[i].late)
 			l->files[i].spent_ns = 0;
-	if (l->off == -ETIME && l->nr_skipped < FAILED_MAX)
-		l->off = 0;
-	if (l->answers.nr > REMEMBERED_MAX / 2 || l->text_len > TEXT_MAX / 2)
+	if (l->off == -E2BIG || l->answers.nr > REMEMBERED_MAX / 2 || l->text_len > TEXT_MAX / 2)
 		forget_answers(l);
+	if (l->off == -E2BIG || (l->off == -ETIME && l->nr_skipped < FAILED_MAX))
+		l->off = 0;
 }
 
 /* ---- remembered frames */

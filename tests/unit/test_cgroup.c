@@ -191,7 +191,7 @@ static int nr_missed(const struct cgroup *c)
 {
 	struct err why;
 
-	return cgroup_missed(c, &why) ? atoi(why.msg) : 0;
+	return cgroup_missed(c, &why) ? (int)strtol(why.msg, NULL, 10) : 0;
 }
 
 /* Without handles, too, a cgroup that is not below this one is soon known to be elsewhere. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Followed threads. A copy of /proc lists threads, and this program's own syscall() replaces libc's: it opens the
- * events, and meanwhile creates and ends threads. Its readdir() lists threads as /proc does: by id, including those
- * that are created meanwhile.
+ * events, and meanwhile creates threads. Its readdir() lists threads as /proc does: by id, including those that are
+ * created meanwhile.
  */
 #include "core/events/cpus.h"
 #include "core/events/events.h"
@@ -22,7 +22,7 @@ enum { MAX_FDS = 256, MAX_OPENED = 4096, CPUS = 3 };
 
 #define OTHERS 12345 /* a user id that is not ours */
 
-/* A thread that is created or, with @tid below 0, ends when the event of @after is opened on CPU @cpu. */
+/* A thread that is created when the event of @after is opened on CPU @cpu. */
 struct birth {
 	pid_t after;
 	int cpu;
@@ -31,12 +31,12 @@ struct birth {
 
 static struct {
 	pid_t foreign[8], gone[8];
-	int nr_fds; /* for events; after that, @full */
+	int nr_fds; /* so many events can be opened; then the answer is @full */
 	int full;
 	bool endless; /* whenever a thread has its events, a new one without events is created */
 	int offline;  /* CPU whose events are refused; -1: none */
-	pid_t foreign_switches[8], gone_switches[8]; /* their second event is refused */
-	int offline_switches;                        /* CPU that goes offline between the two */
+	pid_t foreign_switches[8], gone_switches[8]; /* their switch event is refused */
+	int offline_switches;                        /* CPU that goes offline between its two events */
 	bool has_dummy;                              /* since 3.12 */
 	int id_answer;
 	struct birth births[8];
@@ -49,7 +49,7 @@ static struct {
 	size_t nr_opened;
 } kernel;
 
-/* For the directories that are being listed. */
+/* The directories that are being listed, and the last id listed in each. */
 static struct {
 	DIR *dir;
 	long last;
@@ -257,7 +257,7 @@ static int follow(struct err *err)
 	return rc;
 }
 
-/* The threads with events, "100 200": on each CPU one event, or both, which are still open. */
+/* The threads with open events, "100 200". Check that each has all its events on all CPUs that are online. */
 static const char *with_events(void)
 {
 	static char text[4096];
@@ -330,7 +330,7 @@ START_TEST(test_nobody)
 }
 END_TEST
 
-/* Ids in a /proc of another PID namespace are different; -L does not need it. */
+/* Ids in a /proc of another PID namespace are different; -L does not need /proc. */
 static const struct {
 	size_t nr_pids;
 	bool by_tid;
@@ -353,17 +353,17 @@ START_TEST(test_foreign)
 		ck_assert_str_eq(
 			err.msg,
 			"cannot list threads: /proc is of another PID namespace (mount a /proc of this namespace, "
-			"or use -L)");
+			"or choose threads)");
 }
 END_TEST
 
 /* ---- threads that are created meanwhile */
 
 static const struct {
-	pid_t newest; /* before */
+	pid_t newest; /* newest id before that; 0: not known */
 	pid_t parent; /* parent of process 200; process 100 exists beside it */
 	struct birth births[4];
-	const char *with_events; /* "": these two */
+	const char *with_events;
 	unsigned int unsure, all;
 } comings[] = {
 	/* created by a thread without events yet: it inherits none, and gets its own */
@@ -463,7 +463,7 @@ static void ask_for(bool by_tid)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(pids); i++) {
-		add_thread(pids[i], pids[i], 1, OTHERS); /* the kernel decides about that */
+		add_thread(pids[i], pids[i], 1, OTHERS); /* the kernel decides whether these may be sampled */
 		add_thread(pids[i], pids[i] + 1, 0, 0);
 	}
 	add_ours(400);
@@ -478,7 +478,7 @@ static const struct {
 	const char *comm;        /* name of 200; NULL: not known */
 	const char *with_events; /* NULL: it fails */
 	int rc;
-	const char *says; /* with this message */
+	const char *says; /* the message of the error */
 } chosen[] = {
 	{ false, { 0 }, { 0 }, "x", "100 101 200 201 300 301", 0, NULL },
 	{ true, { 0 }, { 0 }, "x", "100 200 300", 0, NULL },
@@ -633,7 +633,7 @@ END_TEST
 
 /* ---- with a switch event beside each */
 
-/* Each thread has both events on each present CPU, and it is known which is which. */
+/* Each thread has both events on each present CPU; only the switch events have ids. */
 static void assert_joined(size_t nr_threads)
 {
 	size_t i, j, k, switches;
@@ -671,7 +671,7 @@ static const struct {
 	const char *with_events; /* NULL: it fails */
 	size_t nr;
 	int rc;
-	const char *says; /* with this message */
+	const char *says; /* the message of the error */
 } joinings[] = {
 	{ false, { 0 }, { 0 }, -1, 0, "100 101 200 201 300 301", 6, 0, NULL },
 	{ true, { 0 }, { 0 }, -1, 0, "100 200 300", 3, 0, NULL },

@@ -8,9 +8,10 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 
-#define FD 1000 /* descriptor of file 0; they are never opened */
+#define FD 1000 /* descriptor of file 0, which is never opened; that of file n is FD + n */
 
 /* ---- the worker */
 
@@ -206,8 +207,8 @@ START_TEST(test_slots)
 END_TEST
 
 /*
- * @others: files with earlier requests. The results of two calls; the calls; whether there was an answer; and the
- * warning.
+ * @others: another file has an earlier request. The results of two calls; the calls; whether there was an answer; and
+ * the warning.
  */
 static const struct {
 	bool others;
@@ -367,6 +368,37 @@ START_TEST(test_too_many)
 }
 END_TEST
 
+/* If a report has more names than are remembered, the next one has debug information again. */
+START_TEST(test_too_many_names)
+{
+	enum { FRAMES = 8, LEN = LINES_NAME - 1 };
+	char names[FRAMES][LEN + 1];
+	struct lines_frame frames[FRAMES];
+	uint64_t addr = 0;
+	size_t i;
+
+	if (unit_below_valgrind())
+		return;
+	memset(names, 'x', sizeof(names));
+	do {
+		for (i = 0; i < FRAMES; i++) {
+			snprintf(names[i], LEN + 1, "%zu %" PRIu64 "%*s", i, addr, LEN - 30, "");
+			frames[i] = (struct lines_frame){ i + 1 < FRAMES ? names[i] : NULL, "a.c", 1 };
+		}
+		said[0] = 0;
+		reply_frames(frames, FRAMES);
+		ck_assert_uint_lt(addr, (128 << 20) / (FRAMES - 1) / (LEN - 30));
+	} while (find(0, addr++));
+	said[0] = 0;
+	ck_assert_uint_eq(find(1, 1), 0);
+	assert_said("");
+	assert_skipped("debug information was not read any more: it is too much");
+	lines_renew(lines);
+	ck_assert_uint_eq(find(1, 1), FRAMES);
+	assert_said("1@1:1 ");
+}
+END_TEST
+
 /* ---- replies */
 
 #define N3   "\3\0\0\0"
@@ -473,6 +505,7 @@ int main(void)
 	tcase_add_test(tc, test_always_late);
 	tcase_add_test(tc, test_minute);
 	tcase_add_test(tc, test_too_many);
+	tcase_add_test(tc, test_too_many_names);
 	tcase_add_loop_test(tc, test_replies, 0, ARRAY_SIZE(replies));
 	tcase_add_test(tc, test_longest);
 	tcase_add_test(tc, test_descriptor);
