@@ -8,9 +8,9 @@
  *
  * Some of these kernels do not save the frame pointer in a system call, and walk by an earlier value of it, see
  * arch_entry_stale(). A recording does not say whether its kernel did so. So the frame that was found may belong to an
- * outer function. With @is_call we refuse it if the copy has a lower frame that points to it, and the return address
- * there may belong to another function than the innermost one: then the kernel may have skipped that lower frame.
- * (Lower frames may also be left over from functions that the innermost one called earlier.)
+ * outer function. With @is_call we refuse it if the copy has a lower frame that points to it, and if a function other
+ * than the innermost one may return to the address in that lower frame: then the kernel may have skipped the lower
+ * frame. (Lower frames may also be left over from functions that the innermost one called earlier.)
  *
  * The outermost addresses of a callchain may be bogus: if a function has no frame, the kernel takes any value in the
  * register for a frame pointer. So the search ends at an address of the callchain that is not behind a call.

@@ -44,7 +44,7 @@ struct libunwinder {
 	uint64_t credit_at;
 	uint64_t nr_failed;
 	int failed_rc; /* of the first failure */
-	int off;       /* why no stack is unwound any more; 0: they are */
+	int off;       /* -errno: why no stack is unwound any more; 0: stacks are unwound */
 
 	/* Of the current stack. */
 	struct libunwinder_sample sample;

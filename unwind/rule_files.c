@@ -14,7 +14,7 @@
 #define FILES_MAX  1024         /* remembered, also files without rules */
 #define OPEN_MAX   128          /* rules that are open, each with one or two descriptors */
 #define MEMORY_MAX (64UL << 20) /* of the rules of all files */
-#define LARGE      (8UL << 20)  /* rules of one file that are read again only for another report */
+#define LARGE      (8UL << 20)  /* rules of one file that take long to read again, see is_settled() and close_file() */
 
 /* The rules of a file, whatever its names are. */
 struct open_rules {
@@ -67,7 +67,7 @@ static void free_rules(struct rule_files *f, struct open_rules *open)
 	free(open);
 }
 
-/* @given_up: the rules are not opened again for this report */
+/* @given_up: the rules are not opened again as long as their names are remembered */
 static void close_rules(struct rule_files *f, struct open_rules *open, bool given_up)
 {
 	size_t i;

@@ -6,7 +6,8 @@
  *
  * A report needs the same rules for a file from its beginning to its end, so that a function has one name in it. After
  * rule_files_renew(), small files are still closed to make room, because their rules are quickly read again. A large
- * file that the report has used stays open. If there is no room for another large file, that file is refused.
+ * file that the report has used stays open. If there is no room for another large file, that file is refused. Without
+ * rule_files_renew(), a large file that was closed is not opened again.
  */
 #ifndef UNWIND_RULE_FILES_H
 #define UNWIND_RULE_FILES_H

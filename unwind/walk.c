@@ -14,11 +14,11 @@ struct walk {
 	bool exact;              /* it was interrupted at its address; else the address is a return address */
 	struct rules *rules;     /* of the file its code is in, NULL: none */
 	uint64_t bias;           /* addresses of the process minus those of that file */
-	struct mapping mapping;  /* of these two; zeros: look them up */
+	struct mapping mapping;  /* for which @rules and @bias are valid; zeros: look them up */
 	uint64_t missing;        /* a needed address beyond the copy of the stack; 0: none */
 	uint64_t root;           /* stack pointer of the frame that has no caller by its rules; 0: not reached */
 	bool unknown;            /* the frame was not left: a register whose value is not known is needed */
-	bool by_fp;              /* with @unknown: it is the frame pointer, which finds the return address */
+	bool by_fp;              /* the @unknown register is the frame pointer, by which the return address is found */
 	bool fp_changed;         /* since the first frame, a frame has changed the frame pointer */
 	arch_regs popped;        /* registers whose values we know only because we assume that they were popped */
 	arch_regs restored;      /* registers that the current step assumes to have been popped */
@@ -546,7 +546,7 @@ bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		/* Not for code made at run time, which changes without a mapping: see step(). */
+		/* Not for code made at run time, which changes without a new mapping: see step(). */
 		if (file_code_at(mappings, files, ips[i] - 1, &code) <= 0 || code_row(&code, &row, &work) <= 0 ||
 		    work > WORK_MAX)
 			return false;
@@ -575,7 +575,8 @@ static enum unwind_end step(struct walk *w)
 	if (w->work > WORK_MAX)
 		return UNWIND_BAD;
 	/*
-	 * Code made at run time changes without a mapping, and its rules may come later: so its stacks are not proved.
+	 * Code made at run time changes without a new mapping, and its rules may come later: so nothing is proven for
+	 * later stacks with the same addresses.
 	 */
 	if (rules_of_code(w->rules)) {
 		w->left |= UNWIND_LEFT_MADE;

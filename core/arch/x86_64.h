@@ -98,7 +98,7 @@ static const struct arch_code arch_codes[] = {
 
 /*
  * Addresses have 48 bits, with five page table levels 57, and the upper half of them is the kernel's
- * (arch/x86/x86_64/mm.rst): user addresses are below 2^56.
+ * (arch/x86/x86_64/mm.rst): user addresses are below 2^56, so this bit is 0 in all of them.
  */
 #define ARCH_USER_BITS 57
 
@@ -289,10 +289,10 @@ static inline unsigned int arch_entry_stale(const char *name, bool interrupted)
 	return 0;
 }
 
-/* The calls named at arch_entry_stale() push their return addresses where these would be. perf's numbers. */
+/* Calls of the entry code push return addresses where rbx or rbp would be, see arch_entry_stale(). perf's numbers. */
 #define ARCH_PERF_PUSHED (1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_BP)
 
-/* x32 uses the same: only its system calls have other numbers. */
+/* x32 processes have the same AUDIT_ARCH_*: only their system calls have other numbers. */
 #define ARCH_AUDIT AUDIT_ARCH_X86_64
 
 static inline int arch_fstat(int fd, void *st)
@@ -314,7 +314,10 @@ static inline int arch_fstat(int fd, void *st)
 #define ARCH_MAP_VDSO_32 0x2002
 #endif
 
-/* do_arch_prctl_64() (arch/x86/kernel/process_64.c), with CONFIG_CHECKPOINT_RESTORE, since 4.9. It returns the size. */
+/*
+ * do_arch_prctl_64() (arch/x86/kernel/process_64.c), with CONFIG_CHECKPOINT_RESTORE, since 4.9. On success it returns
+ * the size of the vDSO.
+ */
 static inline int arch_map_vdso32(void)
 {
 	return syscall(SYS_arch_prctl, ARCH_MAP_VDSO_32, 0x10000000UL) < 0 ? -errno : 0;

@@ -19,7 +19,7 @@ struct about_texts {
 
 /**
  * about_run() - the facts that are known when the first report of @s, a session with the options @o, begins. Return: 0;
- * -ENOMEM, described. @texts and @out are valid then, too.
+ * -ENOMEM, described. @texts and @out are valid also after a failure.
  */
 int about_run(const struct options *o, const struct session *s, struct about_texts *texts, struct report_about *out,
 	      struct err *err);
@@ -30,8 +30,8 @@ int about_infile(const struct options *o, const struct infile *in, const struct 
 void about_release(struct about_texts *texts);
 
 /**
- * about_counts() - the numbers of the samples of one report; of its intervals only if it has no samples. @quality: of
- * its rows
+ * about_counts() - the numbers of the samples of one report or, if the run takes no samples, of its intervals off the
+ * CPU. @quality: of its rows
  */
 void about_counts(const struct session *s, const struct account *a, const struct report_quality *quality,
 		  struct report_counts *out);

@@ -31,7 +31,10 @@ struct account {
 
 /** account_take() - take the numbers of the interval that ended. Call it before session_close(). */
 void account_take(const struct session *s, struct account *a);
-/** account_compared() - note the result of comparing the rows of intervals off the CPU, with --backend=both. */
+/**
+ * account_compared() - note the result of comparing the rows of intervals off the CPU, with --backend=both.
+ * a->apart_ns, a->missed and a->unsampled are as in struct compared_intervals, but a->missed excludes a->unsampled.
+ */
 void account_compared(struct account *a, const struct compared_intervals *c);
 /**
  * account_lost() - with --backend=both, upper limits of how many intervals off the CPU the reader of the rings may lack
@@ -51,15 +54,15 @@ uint64_t account_not_compared(const struct account *a);
 
 /**
  * account_unread() - with --backend=both, samples that reached the program but not the reader, though no ring lost
- * them: the reader has dropped them. @total: of all intervals, as for account_settle(). 0 before 6.0, where it is
- * unknown.
+ * them: the reader has dropped them. @total: of all intervals, as for account_settle(). 0 before 6.0, where this
+ * number is unknown.
  */
 uint64_t account_unread(const struct session *s, const struct account *total);
 
 /**
  * account_settle() - @total is of all intervals: limit the lost samples to the kernel's count of lost ones plus those
- * that were damaged or came too late. A single interval cannot be limited so, because the kernel may report its losses
- * in the next one. Call it before session_close().
+ * that were damaged or came too late; the rest is not accounted for. A single interval cannot be limited so, because
+ * the kernel may report its losses in the next one. Call it before session_close().
  */
 void account_settle(const struct session *s, struct account *total);
 

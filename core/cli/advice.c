@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * If there is no advice about the largest one, try the next, but none below one tenth: no program with less than a
- * tenth of all flawed values, and no flaw with less than a tenth of the program's flawed values.
+ * If there is no advice about the worst program, try the next one if it has at least a tenth of all flawed values. If
+ * there is none about a flaw, try the next one if it has at least a tenth of the program's flawed values.
  */
 #define PART_MIN 10
 

@@ -7,7 +7,7 @@
 
 /** ways_here - the ways to sample, in order of preference. */
 extern const struct way ways_here[];
-/** ways_recorded - the same for --input: there is one. */
+/** ways_recorded - the same for --input: only one way. */
 extern const struct way ways_recorded[];
 
 #endif

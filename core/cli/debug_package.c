@@ -11,7 +11,10 @@
 
 #define OS_RELEASE_MAX 16384 /* read at most so many bytes; real files have less than 1 KiB */
 
-/* Read os-release below the root of process @pid, 0: of the host. Follow links only inside: /etc/os-release is one. */
+/*
+ * Read os-release below the root of process @pid, 0: of the host. Links are not followed, and /etc/os-release usually
+ * is a link to /usr/lib/os-release: try that file first.
+ */
 static enum distribution read_distribution(const struct mapped_files_cfg *files, pid_t pid)
 {
 	char text[OS_RELEASE_MAX];

@@ -54,7 +54,7 @@ static struct text quoted(const char *name)
 	return t;
 }
 
-/* The targets of a run with -p, -L or a command. */
+/* The targets of a run with -p, -L, -t or a command. */
 static struct text targets(const struct empty *e)
 {
 	const struct options *o = e->o;

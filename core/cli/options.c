@@ -24,7 +24,7 @@ static const struct opt_table *table_of(enum tool tool)
 	return tool == TOOL_PROFILE ? &options_of_profile : &options_of_offcputime;
 }
 
-/* The value that getopt_long() returns for the long form of the first row, and so on: above every letter. */
+/* getopt_long() returns LONG_FORM + I for the long form of row I. These values are above every letter. */
 #define LONG_FORM 256
 
 /* @code: the value from getopt_long() for an option of @t. Return: its row. */

@@ -22,9 +22,9 @@ struct output {
  * the end.
  *
  * A regular or new file is written without a name (O_TMPFILE) in its directory, and gets its name in output_commit(): a
- * run that is killed leaves nothing. If the file system has no O_TMPFILE, or there is no /proc, it has a temporary
- * name, which is random, so that no other user can create it before. Anything else (a device, a FIFO, /dev/stdout) is
- * written in place.
+ * run that is killed leaves nothing. If the file system has no O_TMPFILE, or there is no /proc, the file has a
+ * temporary name, which is random, so that no other user can create it before. Anything else (a device, a FIFO,
+ * /dev/stdout) is written in place.
  */
 int output_open(struct output *o, const char *path, FILE *standard, struct err *err);
 

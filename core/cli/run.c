@@ -278,8 +278,8 @@ static int check_baseline(struct reports *reports, struct err *err)
 }
 
 /*
- * Open the baseline before the run, but read it afterwards: by then session_open() has dropped capabilities that
- * reading another user's file does not need.
+ * Open the baseline before the run, but read it afterwards: by then session_open() has dropped the capabilities that
+ * are no longer needed, so that a hostile file of another user has less to gain.
  */
 static int run_all(struct reports *reports, struct command *command, struct err *err)
 {

@@ -156,7 +156,7 @@ static const struct blamed *most_blamed(const struct search *s)
 	return most;
 }
 
-/* True if a debug file of build @id exists, though it has no symbols, or cannot be opened. */
+/* True if a debug file of build @id exists, even if it has no symbols or cannot be opened. */
 static bool has_debug_file(const struct mapped_files_cfg *files, const struct build_id *id)
 {
 	int fd = id->size ? mapped_file_open_debug(files, id) : -ENOENT;

@@ -21,7 +21,7 @@ void warn_of_taint(const struct options *o);
  */
 void warn_of_limits(const struct options *o, const struct session *s);
 
-/** tell_of_targets() - at the end of a run, print that all targets of -p or -L have ended, if they have. */
+/** tell_of_targets() - at the end of a run, print that all targets of -p, -L or -t have ended, if they have. */
 void tell_of_targets(const struct options *o, const struct session *s);
 
 /**

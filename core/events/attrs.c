@@ -8,8 +8,8 @@
 #include <time.h>
 
 /*
- * Ask for the cgroup of samples, and for records of namespaces, if the reader has to filter: all samples or, in a PID
- * namespace, those of tasks whose ids the BPF program does not know (NOTE_UNNUMBERED).
+ * If filters need them, ask for the cgroup of samples, and for records of namespaces. The reader filters all samples
+ * or, in a PID namespace, those of tasks whose ids the BPF program does not know (NOTE_UNNUMBERED).
  */
 static void ask_for_groups(struct perf_event_attr *a, const struct events *ev)
 {
@@ -35,7 +35,10 @@ static enum switch_source choose_switches(const struct events *ev)
 	return SWITCHES_BY_RECORDS;
 }
 
-/* Without a sampling event, each switch is a sample; if a BPF program sees the switches, there are no samples then. */
+/*
+ * Without a sampling event, the switch event leads, and each switch is a sample. But if a BPF program sees the
+ * switches, the leading event takes no samples: it only has the ring.
+ */
 void attrs_choose(struct events *ev)
 {
 	const struct event_type tracepoint = event_sched_switch(ev->sched_switch.id);

@@ -14,7 +14,7 @@
 #define LOOK_NS (400 * 1000 * 1000ULL) /* time between two checks whether an event is alive */
 /* Time between checks while this is in doubt: longer than a tick of any kernel */
 #define AGAIN_NS (20 * 1000 * 1000ULL)
-#define AGAIN    6 /* after so many checks in doubt, the CPU has gone */
+#define AGAIN    6 /* after so many checks in doubt, the CPU counts as gone */
 
 /* Read how long @e has been enabled. Return: false: the event cannot be read. */
 static bool read_enabled(const struct event_place *e, uint64_t *enabled_ns)
@@ -45,7 +45,7 @@ static uint64_t alive_until(const struct event_place *e, uint64_t now, uint64_t 
 /*
  * The enabled time of a thread's event advances while the thread runs, on any CPU, also while the event is throttled.
  * The kernel adds the time of inherited events. So all of a thread's events, one for each CPU, have the same enabled
- * time: take the largest.
+ * time at one moment. They are read one after the other: take the largest.
  */
 int events_followed_ns(const struct events *ev, uint64_t *ns)
 {

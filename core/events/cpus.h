@@ -16,8 +16,8 @@ struct events_hooks {
  * events_follow_cpus() - close the events of CPUs that went offline, and open those of CPUs that came online.
  *
  * When a CPU goes offline, the kernel stops its events and does not restore them later. It restores those of
- * threads: followed threads have an event on each CPU, even before it is online. This calls @h.attach() when their CPU
- * comes online for the first time.
+ * threads: followed threads have an event on each CPU, even before it is online. This function calls @h.attach()
+ * when their CPU comes online for the first time.
  * @h: an opened event is enabled after it was attached
  * Return: 1: something has changed; 0: nothing; -errno. A CPU whose event cannot be opened now counts as offline.
  */

@@ -8,7 +8,7 @@
 /**
  * events_open() - find the CPUs and open an event on each that is online. If @ev->followed is set, open one for each
  * followed thread on each CPU.
- * @with_notes: a BPF program will write notes about samples
+ * @with_notes: a BPF program will write notes about samples or switches
  *
  * If the kernel permits only the user code of followed threads to be sampled, their events exclude the kernel, and
  * ev->user_only has the reason. If ev->rings.samples is 0, rings_choose() sets ev->rings; the rings get these sizes.

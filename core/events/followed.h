@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sample threads instead of whole CPUs, which needs fewer permissions. The threads are those of the command, of -p, of
- * -L or, without any of these, of all processes of this user.
+ * -L (offcputime: -t) or, without any of these, of all processes of this user.
  *
  * Each thread has an event on each CPU. New threads and processes inherit the events, and pass them on; with -L, events
  * are not inherited. A thread that is created while the events of its creator are being opened may inherit some of

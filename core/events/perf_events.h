@@ -34,9 +34,9 @@ struct joined_event {
  * struct side_band - the events that record tasks and mappings on one CPU, with a ring of their own.
  *
  * @fd is an event of PERF_COUNT_SW_DUMMY, which never fires; -1: there is none. @more are the other events that write
- * to the ring of @fd. If threads are followed, there is one for each. If @fd leaves mappings to the events of wanted
- * threads (events.side_of_targets), there is one for each of these; after side_band_tell_of_all() one more, which
- * records for all tasks what @fd leaves out.
+ * to the ring of @fd. If threads are followed, @fd is of one of them, and @more has one for each other thread. If @fd
+ * leaves mappings to the events of wanted threads (events.side_of_targets), there is one for each of these; after
+ * side_band_tell_of_all() one more, which records for all tasks what @fd leaves out.
  */
 struct side_band {
 	int fd;
@@ -119,13 +119,15 @@ struct events {
 	 * that share a ring.
 	 */
 	struct perf_event_attr attrs[EVENT_KINDS];
-	/* Tasks and mappings have rings of their own. False: the leading events record them, with the same attributes
+	/*
+	 * Tasks and mappings have rings of their own. False: the leading events record them, and the attributes of
+	 * EVENT_SIDE_BAND are a copy of theirs.
 	 */
 	bool apart;
 	bool no_room_apart; /* locked memory was not enough for that */
 	/*
 	 * Read the rings soon: a process that is new to us may exit; or stacks are being proved (core/sources/notes.h),
-	 * and until then their samples come with stack copies. Set by the reader and the session.
+	 * and until they are proved, their samples come with stack copies. Set by the reader and the session.
 	 */
 	bool hurry;
 	bool lost_sight;            /* a target has lost its events: see side_band_tell_of_all(); set by the reader */

@@ -13,7 +13,7 @@
 /* side-band rings get at most one part in so many of the memory for all rings, but at least SIDE_MIN each */
 #define SIDE_SHARE 4
 
-/* if locked memory is limited: one part in so many of the memory for samples goes to tasks and mappings */
+/* if locked memory is limited, a side-band ring above SIDE_MIN shrinks to one part in so many of a ring for samples */
 #define SAMPLES_SHARE 4
 
 #define MEMORY_SHARE 64 /* all rings together get one part in so many of the memory */

@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 /*
- * The kernel looks at all events of a thread for each mapping, and a new thread gets copies of them. So use these
- * events only for some hundred threads, and only on hosts where a new thread does not cost an event on each of hundreds
- * of CPUs.
+ * Limits for events on wanted threads. The kernel looks at all events of a thread for each mapping, and a new thread
+ * gets copies of them. So use them only for some hundred threads, and only on hosts where a new thread does not cost an
+ * event on each of hundreds of CPUs.
  */
 #define TARGET_EVENTS 16384
 #define TARGET_CPUS   32
 #define MAX_PASSES    16 /* passes over the threads; each but the last has found new ones */
 
-/* The fields for every record: those that samples have, too, and the id of the event that wrote it. */
+/* Each record has these fields if samples have them; whole() adds the id of the event that wrote the record. */
 #define RECORD_IDS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 static uint32_t fitting_wakeup(const struct events *ev)
@@ -91,8 +91,8 @@ static struct perf_event_attr whole(struct events *ev)
 
 /*
  * Reduce the event of the CPU if events of the wanted threads record the rest. If the reader counts, EXIT of all tasks
- * stays, because the reader knows a dying task only by that. For a command, FORK stays, because it shows its
- * descendants, also after one executed a program with more privileges, which takes the events of its threads away.
+ * stays, because the reader knows a dying task only by that. For a command, FORK stays, because it shows the
+ * command's descendants, even if one of them has lost its events by executing a program with more privileges.
  */
 static void leave_to_targets(struct perf_event_attr *a, const struct events *ev)
 {
@@ -120,7 +120,10 @@ int side_band_open(struct events *ev, struct event_place *e, struct err *err)
 	return 0;
 }
 
-/* Open an event for the records that the event of the CPU leaves out. */
+/*
+ * Open an event for the records that the event of the CPU leaves out. It records mappings, so the kernel writes FORK
+ * and EXIT records to it, too.
+ */
 static int open_rest(struct events *ev, struct event_place *e)
 {
 	struct perf_event_attr a = whole(ev);

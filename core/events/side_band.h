@@ -6,9 +6,9 @@
  * Each CPU has an event of PERF_COUNT_SW_DUMMY, which does not fire, but has a ring. If threads are followed, only they
  * have such events. If whole CPUs are sampled, the event records all tasks there. If only some processes or a command
  * are sampled, the mappings and names of other processes are not needed, and a busy neighbour may cause many records.
- * Then events on the wanted threads, which their children inherit, record mappings; also names, forks
- * and exits, unless a command is sampled. The event of the CPU records kernel code; for a command also names, forks and
- * exits of all tasks; otherwise also forks and exits, if the reader counts.
+ * Then events on the wanted threads, which their children inherit, record mappings, and names unless a command is
+ * sampled. The kernel writes forks and exits to all events that record mappings. The event of the CPU records kernel
+ * code; for a command also names, forks and exits of all tasks; otherwise also forks and exits, if the reader counts.
  */
 #ifndef CORE_EVENTS_SIDE_BAND_H
 #define CORE_EVENTS_SIDE_BAND_H
@@ -37,8 +37,8 @@ int side_band_open(struct events *ev, struct event_place *e, struct err *err);
 
 /**
  * side_band_tell_of_all() - from now on, record the mappings and names of all tasks on each CPU. Needed when a thread
- * has lost its events because it executed a program with more privileges: its descendants have none. A CPU on which
- * this fails keeps recording what it did.
+ * has lost its events because it executed a program with more privileges: its descendants have none. If this fails on
+ * a CPU, the same records as before are written there.
  */
 void side_band_tell_of_all(struct events *ev);
 

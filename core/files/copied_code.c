@@ -18,7 +18,7 @@ static uint64_t page_below(uint64_t addr)
 	return addr & ~(ARCH_PAGE - 1);
 }
 
-/* The bytes of the process from @at on, and the code of the file there. */
+/* The @len bytes of the process from @addr on, and those of the file from @offset on. */
 struct probe {
 	const struct mapped_files_cfg *cfg;
 	pid_t pid;
@@ -43,8 +43,8 @@ static int compare(const struct probe *p)
 }
 
 /*
- * Compare the code of @seg, from its byte @from to @to, with the memory at @addr of the process. Zeros prove nothing: a
- * program may leave out code that it does not need.
+ * Compare the code of @seg, from its byte @from to @to, with the memory at @base->addr of the process. Zeros prove
+ * nothing: a program may leave out code that it does not need. Return: as compare().
  */
 static int has_code(const struct probe *base, const struct elf_segment *seg, uint64_t from, uint64_t to)
 {

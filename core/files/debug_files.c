@@ -115,9 +115,7 @@ static int add_linked(struct debug_files *d, const struct mapped_files_cfg *cfg,
 	fd = open_linked(cfg, pid, path, &st);
 	if (fd < 0)
 		return is_final(fd) ? fd : -ENOENT;
-	/*
-	 * Compare the build ids first: usually it is the file of another build, and need not be read as a whole then.
-	 */
+	/* Compare the build ids first: the file of another build need not be read as a whole then. */
 	if ((!users && !may_show(&st)) || elf_build_id(fd, &found) ||
 	    (found.size && elf_symbols_build_id(es)->size && !build_id_equal(&found, elf_symbols_build_id(es))) ||
 	    !has_crc(d, fd, crc)) {

@@ -43,7 +43,7 @@ struct elf_symbols {
 	unsigned int nr_tables;
 	bool has_symtab, swept, plt_read, go_read;
 	bool own_symtab;  /* the .symtab is the file's own, which may lack most symbols */
-	bool wants_names; /* also of a debug file */
+	bool wants_names; /* names of a debug file are wanted beside the file's own */
 	bool is_debug;    /* @file is the separate debug file of a program */
 	bool wants_lines;
 	const struct elf_file *lines; /* @file or @debug: the one with the debug information; NULL: neither */
@@ -698,8 +698,8 @@ static const struct elf_span *find_go(struct elf_symbols *es, uint64_t vaddr)
 }
 
 /*
- * Prefer the symbol of the debug file to @s, the one of the file, if @s is NULL or has no size. A symbol without a size
- * ends where the next one begins, also one of the debug file.
+ * @s: the symbol of the file. If it is NULL, use that of the debug file; if it has no size, use one of the debug file
+ * that has. A symbol without a size ends where the next one begins, also one of the debug file.
  */
 static const struct elf_span *better_late(const struct elf_symbols *es, uint64_t vaddr, const struct elf_span *s)
 {

@@ -9,7 +9,7 @@
  * in an executable segment if sections are not known. An address belongs to the symbol with size that covers it and
  * begins closest below; if several begin at the same address, to the alias that alias.h prefers. A symbol without size
  * ends where the next one begins, at the latest with its section, and gives way to every symbol with size that covers
- * it or begins at the same address. If there is no symbol, the entries of the procedure linkage tables are named
+ * its beginning. If there is no symbol, the entries of the procedure linkage tables are named
  * "name@plt". If there is no symbol, or only one without size, the functions of Go programs have the names of
  * .gopclntab.
  *
@@ -120,8 +120,8 @@ bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint
 uint64_t elf_symbols_read(const struct elf_symbols *es);
 
 /**
- * elf_symbols_vaddr() - the file's own address of address @at of @m, a mapping of it. False: it is not loaded
- * executable, or that is not known (see elf_file_address_mapped()).
+ * elf_symbols_vaddr() - the file's own address of the byte at @at, an address in the process, in @m, a mapping of the
+ * file. False: the byte is not loaded executable, or that is not known (see elf_file_address_mapped()).
  */
 bool elf_symbols_vaddr(const struct elf_symbols *es, const struct mapping *m, uint64_t at, uint64_t *vaddr);
 

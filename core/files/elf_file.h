@@ -29,7 +29,7 @@ struct mapping;
  */
 struct elf_segment {
 	uint64_t offset, size, vaddr, memory;
-	uint32_t flags; /* PF_X, PF_W */
+	uint32_t flags; /* PF_X, PF_W, PF_R */
 };
 
 /**

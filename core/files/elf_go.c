@@ -89,7 +89,7 @@ struct reader {
 	uint64_t last;                  /* the last record that was read */
 };
 
-/* The offset, in the section, of the name in the record at @at. False: there is none. */
+/* The offset of the name, from layout.names on, in the record at @at from layout.records on. False: there is none. */
 static bool read_name(struct reader *r, uint64_t at, uint32_t *name)
 {
 	const void *p;

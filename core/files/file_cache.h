@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cache of the files of mappings, by the kernel's description of each mapping. For each file it decides which process
- * to try, when to try again, and when to give up. Code that uses the files keeps its data of each one behind the struct
- * cached_file.
+ * A cache of mapped files, found by struct mapped_file, the kernel's description of a file. For each file it decides
+ * which process to try, when to try again, and when to give up. Code that uses the files keeps its data of each one
+ * behind the struct cached_file.
  *
  * A file is looked for in the root of a process that has it mapped. That process may have exited already, so a few
- * processes are tried, never the same one twice in a row. The cache gives up on anything that is not a file we can
- * read; for a recording, whose processes cannot be tried, also on a file that is not found at once. For a vDSO, the
- * image of the running kernel is opened if the process has the same (vdso_is_ours()); else, for a recording, the copy
- * that perf has kept.
+ * processes are tried, never the same one twice in a row. The cache gives up on memory that has no file, and after an
+ * error that neither another process nor time will mend, such as a file that is not ELF; for a recording, whose
+ * processes cannot be tried, after any error. For a vDSO, the image of the running kernel is opened if the process has
+ * the same (vdso_is_ours()); else, for a recording, the copy that perf has kept.
  *
  * One file may have many names: hard links, and mounts. Each name has an entry, because only the name that a process
  * has mapped can be opened there. The entries of one file share the data made from it, see file_cache_open().

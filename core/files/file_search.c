@@ -170,8 +170,9 @@ static int open_below(const char *root, const struct file_search *what, struct f
 }
 
 /*
- * The caller may not have access to the roots of processes, so open_below() enters them with our rights. On the host,
- * the root itself, which the caller may have named with an option, is opened with the caller's own rights, too.
+ * The caller may not have access to the roots of processes, so open_below() enters them with our rights, even with
+ * @as_caller. With @as_caller, the root of the host is opened with the caller's own rights, too: the caller may have
+ * named it with an option.
  */
 static int open_on_host(const char *root, const struct file_search *what, struct found_file *out)
 {
@@ -219,7 +220,7 @@ static bool is_of_our_users(const char *proc, pid_t pid)
 
 /*
  * A process can map a file whose descriptor another process passed to it, from the file systems of that other process.
- * Return true if the file is from its own file systems: then its path in the root of the process is on the same device.
+ * Return true if the file is from the file systems of @pid: then @path in the root of @pid is on the same device.
  */
 static bool is_in_root(const char *proc, pid_t pid, const char *path, int fd)
 {

@@ -33,11 +33,11 @@ struct search_places {
  * @ino:        without @by_build: only this inode; 0: any
  * @dev:        without @by_build: the device of the mapping; 0: any. On btrfs and overlayfs, stat(2) reports another
  *              device. So the device is not checked for a file that every user may read. Any other file found by @path
- *              has to be on @dev: in a mount namespace of its own, a user may mount any file over a path, and choose
- * the number of an inode.
+ *              has to be on @dev: in a mount namespace of their own, users may mount any file over a path, and choose
+ *              the number of an inode.
  * @as_caller:  only files that the caller can open at @path with their own rights (see privileges.h); does not apply to
- *              the mapping. A file on another device than @dev is always opened with these rights: the user may have
- *              mounted directories on the way, too
+ *              the mapping. A file on another device than @dev is always opened with the caller's rights: users may
+ *              also mount something over a directory of @path
  */
 struct file_search {
 	uint64_t start, end;

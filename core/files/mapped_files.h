@@ -64,9 +64,9 @@ int linked_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char *
 /**
  * mapped_file_build() - the build id that a file must have to be @file of a recording.
  * @id: out: that of the mapping, else the one that the recording has for its path
- * Return: true, also with an unknown @id if the recording has several for the path and the mapping has no inode: then
- * no file can be proved to be @file; false: no build id decides, but the inode, if it is known: there is no recording,
- * or it has no build id for @file, or several for the path.
+ * Return: true: @id decides; it is unknown if the recording has several for the path and the mapping has no inode: then
+ * no file can be proved to be @file. false: the inode decides, if it is known: there is no recording, or it has no
+ * build id for @file, or it has several for the path and the mapping has an inode.
  */
 bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_file *file, struct build_id *id);
 
@@ -78,12 +78,12 @@ bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_f
  * may be that of a container; if the inode of the mapping is known, the roots of the process's ancestors; the root of
  * the host. The inode has to be that of the mapping, if that is known.
  *
- * For a recording, the places are @symfs and then the root of the host: @pid is the number of another process now. If
- * mapped_file_build() knows a build id, only that build is opened, whatever its inode: at its path in these places, or
- * else in the directories of mapped_file_open_debug(), as ".build-id/xx/..." or ".build-id/xx/.../elf". If it knows
- * none, any regular file at the path below @symfs is opened; in the root of the host, only a file with the inode of the
- * mapping. If that inode is unknown, a file there is opened only if the recording is not of another boot and there is
- * no @symfs.
+ * For a recording, the places are @symfs and then the root of the host, but no root of a process, because @pid may be
+ * another process now. If mapped_file_build() returns true, only that build is opened, whatever its inode: at its path
+ * in these places, or else in the directories of mapped_file_open_debug(), as ".build-id/xx/..." or
+ * ".build-id/xx/.../elf". Otherwise, any regular file at the path below @symfs is opened; in the root of the host, only
+ * a file with the inode of the mapping. If that inode is unknown, a file there is opened only if the recording is not
+ * of another boot and there is no @symfs.
  *
  * Return: a descriptor open for reading, the caller's, close-on-exec; -ENOENT: it is not there, or not for us to read;
  * -ESTALE: another file is there; -EMFILE, -ENFILE: no descriptors are left; -ETIME: its file system does not answer;
@@ -110,7 +110,7 @@ int mapped_file_open_vdso(const struct mapped_files_cfg *cfg, const struct build
 
 /**
  * mapped_file_open_kallsyms() - open the copy of /proc/kallsyms that perf keeps of the kernel of build @id, below
- * @debug_dir or @perf_cache. The file does not contain a build id, so its path has to do.
+ * @debug_dir or @perf_cache. The file does not contain a build id, so only its path shows which build it is of.
  * Return: as mapped_file_open_debug().
  */
 int mapped_file_open_kallsyms(const struct mapped_files_cfg *cfg, const struct build_id *id);

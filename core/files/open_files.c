@@ -62,7 +62,7 @@ struct open_files {
 	uint64_t began_ns, keeping_ns; /* see open_files_has_time() */
 };
 
-/* ---- requests to the worker, and its answers; both stay on this host */
+/* ---- requests to the worker, and its answers: sent as structs, because the worker is a fork of this process */
 
 enum task {
 	SEARCH, /* file_search() */

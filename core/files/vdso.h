@@ -20,9 +20,9 @@ int vdso_open(struct elf_file *f);
  * vdso_open_mapped() - a copy of the image that the running kernel maps into processes as @file: our own vDSO, or for
  * VDSO32 (core/tasks/mapping.h) the one of 32-bit processes. A worker process asks the kernel to map that image. It is
  * not read from a sampled process, which could have written to its own copy.
- * We ask the kernel until it has answered. Call this from one thread.
- * Return: as vdso_open(); for VDSO32 also -ENOEXEC: the kernel does not map it; -EMFILE, -ENFILE, -EAGAIN, -ECANCELED:
- * try again later.
+ * The kernel's answer for VDSO32 is kept: once it is known, no worker is started. Call this from one thread.
+ * Return: as vdso_open(); for VDSO32 also -ENOEXEC: it cannot be mapped; -EMFILE, -ENFILE, -EAGAIN, -ECANCELED: try
+ * again later.
  */
 int vdso_open_mapped(const struct mapped_file *file, struct elf_file *f);
 

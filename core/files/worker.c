@@ -25,7 +25,7 @@
 
 #define WORKER_FD 3    /* its end of the socket */
 #define ERRNO_MAX 4095 /* the kernel's */
-#define KILLED_MS 100  /* time for it to end after SIGKILL; a second SIGINT or SIGTERM ends us meanwhile */
+#define KILLED_MS 100  /* time for the worker to end after SIGKILL; a second SIGINT or SIGTERM still ends us */
 #define LOOK_MS   100  /* time between checks for a signal while waiting for a reply */
 
 struct worker {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** struct base64_writer - all zeros but @out is valid. @left: @nr bytes that are too few for 4 characters */
+/** struct base64_writer - valid if all except @out is zero. @left: @nr bytes that are too few for 4 characters */
 struct base64_writer {
 	FILE *out;
 	uint8_t left[3];

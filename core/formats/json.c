@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * JSON, one object per line: the facts of the run, then each row, then the counts. See FORMATS in doc/profile.8: other
- * programs rely on it, so members may be added, but their meaning must not change.
+ * programs rely on the format, so members may be added, but the meaning of a member must not change.
  *
  * The label of a frame is its JSON object, so that each distinct one is made once.
  */

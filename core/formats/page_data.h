@@ -16,9 +16,9 @@
  *  5. for each frame the number of different frames that follow it in stacks, then how many different frames begin
  *     stacks
  *  6. the number of nodes: frames of stacks, without those that a stack shares with the stack before it; then the
- *     stacks, so sorted that each shares its first frames with the stack before it, in blocks. A block has the
- *     number of its stacks (0: no block follows), of its values, of its nodes, and of those nodes that are marked 0
- *     below; then these columns:
+ *     stacks, in blocks, sorted so that stacks with the same first frames follow one another. A block has the number
+ *     of its stacks (0: no block follows), of its values, of its nodes, and of those nodes that are marked 0 below;
+ *     then these columns:
  *     - for each stack, the number of frames at the end of the stack before it that this stack does not have
  *     - for each stack, the number of frames that it has instead, at least 1
  *     - for each stack, the number of its values

@@ -10,7 +10,7 @@
 #include "core/formats/tree.h"
 
 /**
- * struct page_stacks - all zeros but the first two members is valid.
+ * struct page_stacks - valid if all except the first two members is zero.
  * @nr_frames:    frames have numbers below it
  * @path:         frames of the current node
  * @followers:    pairs of a frame and its caller

@@ -31,7 +31,7 @@ static const char *const label_names[] = {
 
 /*
  * Names of the two sample types: the count and the value. pprof shows the last type by default. A report of CPU time
- * and of intervals off the CPU has wall clock time; one of such intervals alone has the names of Go's blocking
+ * and of intervals off the CPU has wall clock time; a report of such intervals alone has the names of Go's blocking
  * profiles.
  */
 struct pprof_type {

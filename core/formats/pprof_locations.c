@@ -76,7 +76,7 @@ static int add_function(struct pprof_locations *p, const struct report_frame *fr
 	if (!is_new)
 		return 0;
 	message.id = *id;
-	message.name = f.key.name; /* no system_name: if it is equal, pprof leaves out text in "<>" or "()" */
+	message.name = f.key.name; /* no system_name: if it equals the name, pprof leaves out text in "<>" or "()" */
 	message.filename = f.key.file;
 	piece.function = &messages;
 	piece.n_function = 1;

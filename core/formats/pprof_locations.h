@@ -16,7 +16,7 @@
 struct pprof_frame;
 
 /**
- * struct pprof_locations - all zeros but @pieces is valid.
+ * struct pprof_locations - valid if all except @pieces is zero.
  * @frames: by number in @table
  * @nr:     number of locations written so far
  * @ids:    scratch

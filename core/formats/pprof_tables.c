@@ -233,7 +233,7 @@ static int add_type(struct pprof_tables *p, const struct field *field)
 	return p->nr_types < PPROF_TYPES_MAX ? set_type(&p->types[p->nr_types++], field) : -EBADMSG;
 }
 
-/* Store a field to which samples refer. */
+/* Store a field that must be known before the samples are read. Ignore all others. */
 static int keep_field(struct pprof_tables *p, const struct field *field)
 {
 	switch (field->nr) {

@@ -14,7 +14,7 @@
  * @input:       the file's name, for rows that have no such name; NULL: they get none
  * @user_only:   drop frames of the kernel; @kernel_only: keep only these
  * @delimited:   put a delimiter between user and kernel frames
- * @times:       if the file has no unit, values are off-CPU times of an unknown number of intervals
+ * @times:       if read_about.unit_told is false, values are off-CPU times of an unknown number of intervals
  * @before:      the rows are of the older report of a comparison (--baseline)
  */
 struct read_cfg {
@@ -39,7 +39,7 @@ struct read_facts {
  * struct read_about - facts from the file; see read_about_release().
  * @facts:     all zeros if several JSON reports are in one file
  * @unit:      of the values of rows: UNIT_USEC for any time, because times are converted
- * @unit_told: false: the file has no unit, so @unit is UNIT_SAMPLES
+ * @unit_told: false: the file has no unit, or one that is neither time nor samples, so @unit is UNIT_SAMPLES
  * @samples:   number of samples or intervals of the added rows; @filtered: of the rows that the filters dropped
  * @times:     the sum of struct report_row.times of the added rows; 0: not known, see read_cfg.times
  * @period_ns: CPU time of a sample; 0: not known
@@ -59,7 +59,8 @@ void read_about_release(struct read_about *about);
 /**
  * read_report() - add the rows of @in to @r.
  * @about: out, valid in any case; see read_about_release()
- * Return: 0; -errno, described: then @r must not be printed. -EINVAL: @in is a recording.
+ * Return: 0; -errno, described: then @r must not be printed. -EINVAL: @in is a recording, or a page that compares two
+ * reports.
  */
 int read_report(struct infile *in, struct report *r, const struct read_cfg *cfg, struct read_about *about,
 		struct err *err);

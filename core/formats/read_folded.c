@@ -135,7 +135,7 @@ static int push_name(struct folded *f, char *name, size_t len, bool *in_kernel, 
 	return row_reader_push(&f->rows, frame);
 }
 
-/* Return: 0; 1: too many frames; -ENOMEM. */
+/* Return: 0; 1: too many frames; -errno, as row_reader_label(). */
 static int push_names(struct folded *f, char *name, const char *end)
 {
 	bool in_kernel = false, first = true;

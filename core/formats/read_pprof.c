@@ -3,8 +3,8 @@
  * Read pprof profiles, of this program and of others.
  *
  * If there are several types of values, the default type is used, or the last one if there is no default. If that is
- * cpu/nanoseconds, and a type before it is samples/count, that type is used instead. Times become microseconds,
- * whatever their unit.
+ * cpu/nanoseconds, and a type before it is samples/count, then samples/count is used instead. Times become
+ * microseconds, whatever their unit.
  */
 #include "core/formats/pprof_names.h"
 #include "core/formats/pprof_tables.h"
@@ -26,7 +26,7 @@
  * @ns:                  nanoseconds in a unit of the value; 0: it is not a time
  * @frames:              of locations, see struct read_location
  * @nr_samples:          samples begun so far
- * @named:               bytes of names of frames: each frame may have the same long one
+ * @named:               bytes of the names of all frames; limited, because each frame may have the same long name
  * @main_comm:           for samples without a comm; @comm and the next ones are scratch
  */
 struct pprof_reader {

@@ -32,7 +32,7 @@ struct read_row {
 };
 
 /**
- * struct row_reader - all zeros but the first four members is valid; see row_reader_release().
+ * struct row_reader - valid if all except the first four members is zero; see row_reader_release().
  * @known, @texts: frames and texts that have a label already
  */
 struct row_reader {

@@ -40,8 +40,8 @@ void tree_release(struct tree *t);
 
 /**
  * struct tree_step - a node of the tree, parents before their children.
- * @up:     how many levels to go up from the previous node to its parent; 0: the previous node is the parent, or there
- * is none
+ * @up:     how many levels to go up from the previous node to the parent of this one; 0: the previous node is the
+ *          parent, or there is none
  * @values: its @nr_values values, in ascending order of columns, each column once
  */
 struct tree_step {

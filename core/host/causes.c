@@ -316,7 +316,6 @@ static void explain_event_refused(const struct host *host, const struct cause_ev
 	is_foreign(host, &r, e->tid, out);
 }
 
-/* Processors with two kinds of cores have "cpu_core" and "cpu_atom" instead of "cpu". */
 /* Explain an error in the event itself. */
 static void explain_event(const struct host *host, const struct cause_event *e, int code, struct cause *out)
 {

@@ -24,7 +24,7 @@ const struct event_type *event_find(const char *name);
 const struct event_type *event_switches(void);
 /** event_sched_switch() - the tracepoint sched:sched_switch, whose id on this host is @id. */
 struct event_type event_sched_switch(uint64_t id);
-/** event_at() - the @i-th event, NULL past the end. */
+/** event_at() - event number @i, from 0; NULL past the end. */
 const struct event_type *event_at(unsigned int i);
 
 /** event_is_software() - true for PERF_TYPE_SOFTWARE: the kernel itself counts it, so no PMU is needed. */

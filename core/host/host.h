@@ -107,8 +107,9 @@ int host_task_field(const struct host *h, const char *task, const char *name, ch
 uint64_t host_memory_bytes(const struct host *h);
 
 /**
- * host_has_pmu() - true if the CPUs count hardware events. Their PMU is called "cpu"; or it has the file "cpus", because
- * CPUs differ (cpu_core, cpu_atom) or because it is ARM's. Other PMUs, such as those of memory controllers, do not.
+ * host_has_pmu() - true if the CPUs count hardware events. Their PMU is called "cpu"; or it has the file "cpus",
+ * because CPUs differ (cpu_core, cpu_atom) or because it is ARM's. Other PMUs, such as those of memory controllers,
+ * have neither.
  */
 bool host_has_pmu(const struct host *h);
 

@@ -132,7 +132,7 @@ bool privileges_lent(void)
 	return lent;
 }
 
-/* @effective: set these, as far as they are still permitted. Return: the effective ones before; 0 if none can be raised */
+/* Set @effective, as far as these are still permitted. Return: the ones before; 0: privileges_lent() is false */
 static uint64_t set_effective(uint64_t effective)
 {
 	struct caps c;

@@ -64,7 +64,7 @@ struct report_share {
  * struct report_counts - numbers of one report: samples, or intervals off the CPU.
  * @due:      samples that were due on all CPUs by the clock. For each that was not taken, a CPU was idle. 0: not known,
  *            not more than @taken, or not all tasks were sampled
- * @taken:    by the kernel, with those @lost; @counted: in the rows; @lost: known to be missing
+ * @taken:    by the kernel, including those @lost; @counted: in the rows; @lost: known to be missing
  * @incomplete: the share of the user stacks that lack their root end; @unnamed: that lack names
  * @seconds:  how long samples were taken for the report
  * @intervals: the numbers are of intervals, not of samples
@@ -88,7 +88,7 @@ static inline void report_share_add(struct report_share *to, const struct report
 	to->all = add_or_max(to->all, more->all);
 }
 
-/** report_counts_add() - add the numbers of @more, for the same report. The sum of @due is not known. */
+/** report_counts_add() - add the numbers of @more, another report of the run. The sum of @due is not known: 0. */
 static inline void report_counts_add(struct report_counts *to, const struct report_counts *more)
 {
 	to->due = 0;

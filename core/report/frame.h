@@ -13,7 +13,7 @@ struct textbuf;
  * REPORT_FRAME_JIT:     code made at run time, with a name from a file that its process wrote
  * REPORT_FRAME_UNKNOWN: user code without a symbol; a kernel frame without one is REPORT_FRAME_KERNEL
  * REPORT_FRAME_FUNCTION: a function of an interpreter, which has only a name
- * REPORT_FRAME_MARKER:  no code: text from profile itself, such as [truncated] or the delimiter
+ * REPORT_FRAME_MARKER:  no code: a word that this program puts into stacks, such as [truncated] or the delimiter
  */
 enum report_frame_kind {
 	REPORT_FRAME_KERNEL,

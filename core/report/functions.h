@@ -48,7 +48,7 @@ struct function {
 };
 
 /**
- * struct functions - all zeros but @by_module is valid and empty.
+ * struct functions - valid and empty if all except @by_module is zero.
  * @by_module: functions with the same name in two modules are different; false: they are one function, so that a
  * program that was renamed keeps its functions
  * @now, @before: sums of all rows, in @self and @samples; @total is not used

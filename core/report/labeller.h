@@ -15,7 +15,7 @@
 struct unread_frame;
 
 /**
- * struct labeller - all zeros but @cfg and @form is valid. @names: of the current part; NULL: none
+ * struct labeller - valid if all except @cfg and @form is zero. @names: of the current part; NULL: none
  * @labels: the labels so far, and sequences of them, which the callers add with labels_add_seq()
  * @unread: frames with mangled names, each once. The first @nr_labelled have their label
  * @keys:   the identities of @unread, at the same positions

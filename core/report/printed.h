@@ -23,7 +23,7 @@ struct printed_row {
 	bool delimited;
 };
 
-/** struct printed_rows - all zeros but @labels and @delimiter is valid and empty. @labels is borrowed. */
+/** struct printed_rows - valid and empty if all except @labels and @delimiter is zero. @labels is borrowed. */
 struct printed_rows {
 	const struct labels *labels;
 	uint32_t delimiter; /* label */

@@ -31,7 +31,7 @@ struct report; /* one report that is being put together */
 /**
  * struct report_part - rows of one kind (samples, or intervals) for a report. All is borrowed until report_add()
  * returns.
- * @names:         of the addresses in @rows. Strings from it must stay until report_forget_names() or report_free()
+ * @names:         of the addresses in @rows. For how long its strings must stay, see struct report_names
  * @quality:       report_add() adds the numbers of its user stacks, see quality.h; NULL: it is not wanted
  * @reused:        report_add() adds the number of samples or intervals with FRAME_REUSED; NULL: it is not wanted
  * @root:          a frame between the comm and the stacks; NULL: none
@@ -86,7 +86,10 @@ void report_interval(struct report_output *o, unsigned int number, double second
 int report_new(const struct report_writer *form, const struct report_cfg *cfg, struct report **out, struct err *err);
 void report_free(struct report *r);
 
-/** report_add() - add the rows of a part. All addresses of a stack except the leaf are return addresses. */
+/**
+ * report_add() - add the rows of a part. All addresses of a stack are return addresses, except the leaf and those with
+ * FRAME_EXACT (core/rows/frame.h).
+ */
 int report_add(struct report *r, const struct report_part *part, struct err *err);
 
 /**

@@ -201,8 +201,8 @@ static bool same_frame(const void *table, uint32_t pos, const void *key)
 }
 
 /*
- * Waiting for memory here costs most of the time of a report. Shorter code waits less, so this function does not use
- * intern().
+ * Waiting for memory (cache misses) here costs most of the time of a report. Shorter code waits less, so this function
+ * does not use intern().
  */
 static int find_frame(struct report_stacks *s, const struct task_image *task, const struct frame_key *key,
 		      struct named_frame **out)

@@ -30,7 +30,7 @@ struct named_frames {
 };
 
 /**
- * struct report_stacks - all zeros but @labeller is valid; see stacks_init().
+ * struct report_stacks - valid if all except @labeller is zero; see stacks_init().
  * @kernel_seqs: by stack number; HASH_NONE: not named yet
  * @finds_incomplete: find stacks with FLAW_INCOMPLETE; for the current part
  */

@@ -32,7 +32,7 @@ struct groups {
 
 /** struct input - the recording to read. */
 struct input {
-	const char *path;  /* "-": stdin; NULL: samples are taken */
+	const char *path;  /* "-": stdin; NULL: none, this host is sampled */
 	const char *copy;  /* path at which to read it instead; NULL: @path itself */
 	const char *event; /* name of the event whose samples count; NULL: the first one with samples */
 };
@@ -68,7 +68,7 @@ struct request {
 	bool counts_entries;           /* the statistics of the tables in the kernel are needed */
 	bool writes_file;              /* -o: the file of the report gets its name when the session is over */
 
-	/* The session chooses these until it is open. */
+	/* The session sets these before it is open. */
 	struct command *command; /* only it is sampled, by following its threads or by filter.tree; NULL: none */
 	unsigned int asked;      /* see callchain_asked(); for a recording, the limit with which it was made */
 	bool unwinds;            /* user stacks are unwound in user space: samples have the data for that */

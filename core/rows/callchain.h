@@ -22,9 +22,9 @@ struct host;
 
 /*
  * Addresses that profile requests for a whole sample. This is two below the default kernel.perf_event_max_stack (127),
- * to leave room for a marker on each side: since 5.9 bpf_get_stackid() may take its stack from the sample's callchain,
- * and since 6.18 both sides together get no more entries than that setting, with their markers. The last requested
- * address is never shown: its presence proves that a stack was cut.
+ * to leave room for the markers of both stacks: since 5.9 bpf_get_stackid() may take its stack from the sample's
+ * callchain, and since 6.18 both stacks together, with their markers, get no more entries than that setting. The last
+ * requested address is never shown: its presence proves that a stack was cut.
  */
 #define CALLCHAIN_ASKED 125
 

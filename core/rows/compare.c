@@ -143,7 +143,7 @@ static int move(struct compare *c, const struct difference *d, const struct row_
 	return d->program.filtered ? 0 : add_as_program(c->moved_to, d, key);
 }
 
-/* As move(), for a difference whose row holds the stacks. */
+/* As move(), with the key of row @d->row. */
 static int move_row(struct compare *c, const struct difference *d, uint64_t *counter)
 {
 	struct row row;

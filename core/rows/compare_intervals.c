@@ -59,7 +59,7 @@ static bool is_missed(struct compared_intervals *c, const struct row *program, c
 	return true;
 }
 
-/* True if the ring has more intervals in this row without stacks: the program has them in other rows. */
+/* True if this row has no stacks, and the ring has more intervals in it: the program has them in other rows. */
 static bool is_unsampled(struct compared_intervals *c, uint64_t program_times, const struct row *ring, bool unsampled)
 {
 	const struct stack *kernel = &ring->key.kernel, *user = &ring->key.user;

@@ -21,7 +21,7 @@
 #define INTERVAL_APART_NS  1000 /* the two times of one interval may differ by so much */
 #define INTERVALS_EXAMPLES 10
 
-/** struct compared_intervals - numbers of rows, if not said otherwise; rows without intervals do not count. */
+/** struct compared_intervals - numbers of rows, unless a member says otherwise; rows without intervals do not count. */
 struct compared_intervals {
 	uint64_t rows;         /* on both sides, or on one side because of @missed or @unsampled */
 	uint64_t other_times;  /* of these: rows with different numbers of intervals */
@@ -34,8 +34,11 @@ struct compared_intervals {
 	 * interval instead of two
 	 */
 	uint64_t stretched;
-	uint64_t missed; /* intervals that the ring's side lacks in a row, also if @unsampled; their rows count as equal
-			  */
+	/*
+	 * Intervals that the ring's side lacks in a row, including those that it has without stacks in another row
+	 * (@unsampled); the rows that lack them count as equal
+	 */
+	uint64_t missed;
 	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals that are not
 	 * stretched */
 	uint64_t apart_ns;

@@ -14,7 +14,7 @@ struct row_set {
 	struct rows *samples;   /* values are numbers of samples */
 	struct rows *intervals; /* intervals off the CPU: values are nanoseconds */
 
-	/* For --backend=both, NULL without it: the samples compared; the intervals that the rings' reader computes. */
+	/* For --backend=both, NULL without it: the comparison of samples; the intervals that the reader adds up. */
 	struct compare *compare;
 	struct rows *ring_intervals;
 };
@@ -35,7 +35,7 @@ struct sink {
 	unsigned int set, ended; /* indexes in @sets: the current interval, and the one that has ended */
 	struct tasks *tasks;
 	struct frame_names names;            /* of the frames in all rows */
-	struct kernel_ranges *kernel_ranges; /* of the kernel's frames that are not addresses; owned; NULL: none */
+	struct kernel_ranges *kernel_ranges; /* kernel code that came or went during the run; owned; NULL: none */
 	bool gap;                            /* see sink_gap() */
 	struct unwinders_notes unwinders;
 	struct err first_refused; /* why the kernel refused events for reports of first samples; code 0: it did not */

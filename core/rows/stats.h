@@ -55,10 +55,10 @@ struct stats {
 	uint64_t libunwind_failed;        /* stacks on which libunwind failed; with "both" these are not compared */
 	uint64_t ring_samples;            /* samples read from the rings */
 	uint64_t bad_samples;             /* of these: refused by the decoder */
-	uint64_t lost_records;            /* records for which a ring had no room: samples, notes, tasks and mappings */
+	uint64_t lost_records;            /* records that a ring had no room for: samples, switches, notes, side band */
 	/*
-	 * The part of lost_records on sampled CPUs, without lost_side_band. Live, since 6.0, only those of the leading
-	 * event: without notes, and if there are samples, without switches.
+	 * The part of lost_records on sampled CPUs, without lost_side_band. Live, since 6.0, only those of the event
+	 * that has the ring (events.leads): without notes, and if there are samples, without switches.
 	 */
 	uint64_t lost_here;
 	uint64_t lost_side_band;    /* of lost_records: about tasks and mappings, if these have rings of their own */
@@ -70,7 +70,7 @@ struct stats {
 	uint64_t backward_records;  /* switch records with an earlier time than the one before them in their ring */
 	uint64_t late_samples;      /* came after their report was finished: not in its rows, but lost */
 	uint64_t bad_records;       /* refused by the decoder and not used at all */
-	/* Samples of dying tasks, without ids: assigned to the last task that exited on their CPU */
+	/* Samples of dying tasks, without ids: assigned to the last task that exited on their CPU, if one is known */
 	uint64_t dead_tasks;
 	uint64_t outside;       /* samples of tasks outside this PID namespace */
 	uint64_t throttled;     /* PERF_RECORD_THROTTLE: the kernel stopped sampling on a CPU for a while */

@@ -4,8 +4,8 @@
  *
  * The caller passes switches in time order: switches_out() with name and stacks when a thread leaves, switches_in()
  * when it comes back. The time between is added to the row of this name and these stacks. The memory is limited by
- * the number of threads: it holds an entry with stacks for each thread that is off CPU. Stacks of ended intervals are
- * dropped when there are more than 4096 stacks, and more than 4 for each entry. Not thread safe.
+ * the number of threads: it holds a row with stacks for each thread that is off CPU. Rows of ended intervals are
+ * dropped when there are at least 4096 rows, and at least 4 for each such thread. Not thread safe.
  *
  * Each interval that has begun is either charged, filtered, open or lost, see switches_stats(). It is lost if the
  * switch that ended it turns out to have been missed, or if its row cannot be added.

@@ -7,8 +7,8 @@
 
 /**
  * session_open() - open events, source and counters, see fallback_open(), or the recording. Drop capabilities that are
- * no longer needed, see core/host/privileges.h: before a recording is opened, otherwise after it. Call session_open()
- * before another thread exists.
+ * no longer needed, see core/host/privileges.h: before a recording is opened, or after the events are open. Call
+ * session_open() before another thread exists.
  */
 int session_open(struct session *s, struct err *err);
 

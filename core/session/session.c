@@ -44,8 +44,8 @@
 #include <unistd.h>
 
 #define DRAIN_NS    (200 * 1000 * 1000ULL) /* rings are read at least that often */
-#define HURRY_NS    (20 * 1000 * 1000ULL)  /* and this often at first, and when look_closer() sees a need: */
-#define CALM_NS     (5 * HURRY_NS)         /* for so long */
+#define HURRY_NS    (20 * 1000 * 1000ULL)  /* and this often at first, and when look_closer() sees a need */
+#define CALM_NS     (5 * HURRY_NS)         /* how long HURRY_NS then applies */
 #define CPUS_NS     (200 * 1000 * 1000ULL) /* time between two looks at the list of online CPUs */
 #define PROGRESS_NS (500 * 1000 * 1000ULL) /* time between two calls of session.progress */
 #define AHEAD_NS    (4 * 1000 * 1000ULL)   /* time for work ahead between two reads of the rings */
@@ -65,7 +65,7 @@ static int empty_set(struct session *s, unsigned int i)
 					      .adds = session_compares_intervals(s) });
 }
 
-/* Keep the names of the code that a process makes at run time. */
+/* Process @pid makes code at run time: keep its file with the names of that code open. */
 static void keep_names(const struct session *s, pid_t pid)
 {
 	uint64_t began = now_ns();
@@ -292,7 +292,7 @@ static int wait_for_work(const struct session *s, uint64_t until, struct err *er
 	return fds[RING_THREAD].revents ? ring_thread_asks(s->ring_thread, err) : 0;
 }
 
-/* The same if no thread empties the rings. */
+/* The same if no thread empties the rings, but a process to notice does not end the sleep. */
 static int wait_for_rings(const struct session *s, struct waiting *w, uint64_t until, struct err *err)
 {
 	uint64_t now = now_ns();
@@ -473,7 +473,7 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 		if (s->signalled)
 			wake = 0;
 		gone = s->ring_thread ? wait_for_work(s, wake, err) : wait_for_rings(s, &w, wake, err);
-		/* First of all: these processes may exit soon. */
+		/* First of all: processes that are reported at their first sample may exit soon. */
 		counting_read_first(s, notice_process, s);
 		rc = gone < 0 ? gone : counting_drain(s, err);
 		if (!rc)

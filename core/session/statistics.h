@@ -20,8 +20,8 @@ struct unaccounted {
  *
  * A sample is lost if the BPF program passed it on but no ring returned it. If the kernel reports lost records (since
  * 6.0) and the run has no intervals (-i), at most as many samples are lost as records are lost or refused. Without a
- * program, every record that a ring lost counts as a sample, which gives at least the true number, and samples that the
- * decoder refused are lost, too.
+ * program, every record in stats.lost_here counts as a sample, which gives at least the true number, and samples that
+ * the decoder refused are lost, too.
  * Return: samples taken, minus those in the rows, filtered or lost. Intervals off the CPU begun, minus those in the
  * rows, filtered, open or lost. An interval off the CPU may end in a later interval of the report: so only the
  * sum over all reports of the run has to be 0.

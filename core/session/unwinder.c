@@ -101,7 +101,7 @@ int unwinder_recorded(struct session *s, struct err *err)
 }
 
 /*
- * True if the kernel has no registers of user space (before 3.7, and on some architectures), or no copies of its
+ * True if the kernel has no registers of user space (before 3.7, and on some architectures), or no copies of user
  * stacks.
  */
 static bool are_refused(int rc)

@@ -6,8 +6,8 @@
 #include "core/session/state.h"
 
 /*
- * Bytes of stack copies per second, on all CPUs. One of the two larger sizes is chosen only if it needs no more. If
- * copies of the chosen or requested size need more, --unwind=auto makes none.
+ * Bytes of stack copies per second, on all CPUs. One of the two larger sizes of unwinder_choose() is chosen only if it
+ * needs no more. If copies of the chosen or requested size need more, --unwind=auto makes none.
  */
 #define UNWINDER_BUDGET     (256UL << 20)
 #define UNWINDER_CPU_BUDGET (32UL << 20) /* bytes for each CPU; only limits the choice of the two larger sizes */

@@ -29,7 +29,7 @@ enum proof_use {
 
 /** struct sample_note - a BPF program's note about a sample that it passed on. */
 struct sample_note {
-	unsigned int set; /* of sink.sets it belongs to */
+	unsigned int set; /* index in sink.sets of the set that it belongs to */
 	enum {
 		NOTE_COUNTED,
 		NOTE_FILTERED,
@@ -53,7 +53,7 @@ struct switch_note {
 		SWITCH_END,    /* the end of an interval with SWITCH_BEGIN; @ns 0: the program has missed the end */
 		SWITCH_CHARGE, /* an ended interval that the program had no room to count: see counter_ops.charge */
 	} kind;
-	unsigned int set;       /* of sink.sets it belongs to, by the time of the note */
+	unsigned int set;       /* index in sink.sets, by the time of the note */
 	struct sample_note who; /* of SWITCH_BEGIN: its set, verdict, ids and name */
 	uint32_t id;            /* of BEGIN, END: the thread, in the initial namespace; of SEEN: the next thread */
 	uint64_t ns;            /* of SEEN, BEGIN, END: CLOCK_MONOTONIC; of CHARGE: length of the interval */

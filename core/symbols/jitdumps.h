@@ -30,15 +30,15 @@ struct tasks;
 struct jitdumps *jitdumps_new(const struct mapped_files_cfg *where, const struct tasks *tasks);
 void jitdumps_free(struct jitdumps *j);
 
-/** jitdumps_renew() - another report begins: read new records. Close the jitdumps that the last report did not use. */
+/** jitdumps_renew() - another report begins: lookups read new records. Close jitdumps not used since the last call. */
 void jitdumps_renew(struct jitdumps *j);
 
 /**
  * jitdumps_find() - the code at @addr in process @pid while it was called @comm, in @image, see tasks_find().
  * @line: out, if not NULL: its source line; line 0: not known
- * Return: 1 and *@out, borrowed until jitdumps_renew() or jitdumps_of(); it is untouched otherwise. 0: there is no
- * record of it. -ENOMEM, -EIO, -E2BIG, -ECANCELED: this call, the first for the jitdump in this report, could not read
- * all records; later calls return 0.
+ * Return: 1 and *@out, which is borrowed until jitdumps_renew() or jitdumps_of(). 0: there is no record of it.
+ * -ENOMEM, -EIO, -E2BIG, -ECANCELED: this call, the first for the jitdump in this report, could not read all records,
+ * and those records have no @addr; later calls return 0 for such an address. *@out is only written for 1.
  */
 int jitdumps_find(struct jitdumps *j, pid_t pid, const char *comm, uint32_t image, uint64_t addr,
 		  struct jitdump_code *out, struct jitdump_line *line);

@@ -3,8 +3,8 @@
  * The kernel's own symbols, as /proc/kallsyms lists them: "address type name[\t[module]]" on each line.
  *
  * Text symbols (types t, T, w and W, as in perf) have names; all others only end the text before them. A symbol ends
- * where the next one begins. But if the next one is of another module, or if there is none, it ends with the page after
- * the one it begins in, as in perf. The reason is that kallsyms has no sizes: otherwise the last function of the
+ * where the next one begins. But if the next one is text of another module, or if there is none, it ends with the page
+ * after the one it begins in, as in perf. The reason is that kallsyms has no sizes: otherwise the last function of the
  * kernel would own the gap up to the first module. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_KERNEL_H

@@ -2,8 +2,8 @@
 /*
  * Names of single addresses, the same as in /proc/kallsyms, from the running kernel. Not thread safe.
  *
- * For code outside of its own text and its modules, the kernel does not say whether the code is a BPF program or a
- * trampoline. If the name does not show it either, use /proc/kallsyms.
+ * For code that is in no module, the kernel does not say whether it is the kernel's own or was made by bpf(2). If the
+ * name and the addresses around it do not show this either, use /proc/kallsyms.
  */
 #ifndef CORE_SYMBOLS_KERNEL_ANSWERS_H
 #define CORE_SYMBOLS_KERNEL_ANSWERS_H

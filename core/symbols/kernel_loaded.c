@@ -100,7 +100,7 @@ static const char *find_module(const char *text, const char *module)
 	return NULL;
 }
 
-/* The address is the last word, "0x..."; a module that taints the kernel has " (OE)" behind it. */
+/* The address is the last word with "0x": a module that taints the kernel has " (OE)" behind it. */
 static uint64_t address_of(const char *line)
 {
 	const char *at = line + strcspn(line, "\n");

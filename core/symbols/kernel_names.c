@@ -35,7 +35,7 @@ struct kernel_names {
 	struct build_id running; /* of the running kernel */
 	bool running_asked;
 
-	struct kernel_file *kallsyms; /* the file that an option names, else that of /proc; NULL: not opened */
+	struct kernel_file *kallsyms; /* that of an option, else of /proc, else perf's copy; NULL: not opened */
 	enum serves serves;
 	struct kernel_answers *answers; /* of the running kernel; NULL: it is not asked */
 	bool answers_chosen;            /* @answers is decided */

@@ -161,7 +161,7 @@ static void note_full(struct kernel_ranges *kr, const struct kernel_range *r)
 		kr->full_high = r->start + r->len;
 }
 
-/* Return: as find_range(); RANGES_MAX: there is no room for it; -ENOMEM. */
+/* Return: its number; RANGES_MAX: there is no room for it; -ENOMEM. */
 static int make_range(struct kernel_ranges *kr, const struct kernel_range *r)
 {
 	char *name = strdup(r->name);

@@ -7,8 +7,8 @@
  * 10 s, or a quarter of an interval if that is shorter. If a request for a file is not answered in time or ends the
  * worker, the file is not used any more. But if a quarter of an interval is less than 10 s, a late file is tried again
  * in the next reports, for 20 s in all. After 16 failed files no file is used any more. In a report, debug information
- * may take a minute, or a quarter of an interval if that is shorter; then the next report goes on. Replies are checked
- * like any hostile input.
+ * may take a minute, or a quarter of an interval if that is shorter; the next report reads the rest. Replies are
+ * checked like any hostile input.
  *
  * We do not look for the .dwo files of split debug information, or the shared files of dwz: the functions and names in
  * these are missing.

@@ -50,7 +50,7 @@ static bool has_others(Elf *elf, size_t names)
 	return false;
 }
 
-/* Make the @size bytes at @bytes the contents of @scn, for elf_getdata(3) and elf_rawdata(3): libdw uses one. */
+/* Make the @size bytes at @bytes the contents of @scn, for elf_getdata(3) and elf_rawdata(3): libdw uses either. */
 static int replace(Elf_Scn *scn, GElf_Shdr *sh, void *bytes, size_t size)
 {
 	Elf_Data *data = elf_getdata(scn, NULL), *raw = elf_rawdata(scn, NULL);

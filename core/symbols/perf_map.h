@@ -21,7 +21,7 @@
 struct perf_map;
 
 /**
- * struct perf_map_symbol
+ * struct perf_map_symbol - the line that an address belongs to.
  * @name:  as in the file, of at most 4 KiB; borrowed, see the function that returned it
  * @start: where the code of its line begins; that address itself may belong to a later line
  */

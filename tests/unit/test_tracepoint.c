@@ -93,7 +93,7 @@ static const struct {
 			  FIELD("char next_comm[16]", 48, 16, 0) FIELD("pid_t next_pid", 64, 4, 1)
 				  FIELD("int next_prio", 68, 4, 1) "\n" PRINT(NEW(MAX_16, FLAGS_16), MAX_16),
 	  12, 28, 40, 64, false, 0x30, 256 },
-	/* The last possible byte; other names with the same end or a longer one; an unsigned pid. */
+	/* A field up to the last possible byte; longer names that begin or end like a field's; an unsigned pid. */
 	{ COMMON FIELD("char xprev_comm[16]", 8, 16, 0) PREV_COMM PREV_PID FIELD("int prev_state_x", 28, 4, 1)
 		  PREV_STATE FIELD("char next_comm[16]", 40, 16, 0) FIELD("u32 next_pid", 4092, 4, 0),
 	  8, 24, 32, 4092, false, 0, 0 },
@@ -111,7 +111,7 @@ static const struct {
 	{ FIELDS "print fmt: { 16, \"X\" }, { ", 8, 24, 32, 56, true, 16, 0 },
 };
 
-/* Parse it in memory that ends with it. */
+/* Parse a copy of @text at the end of its memory, so that a sanitizer finds reads beyond it. */
 static int parse(const char *text, struct sched_switch *out)
 {
 	char *copy = strdup(text);
@@ -264,7 +264,7 @@ START_TEST(test_cut)
 }
 END_TEST
 
-/* Any bytes. None of them is read twice, otherwise this takes hours. */
+/* Any bytes, repeated up to 64 KiB. A parser that starts over at each of them would take hours. */
 static const char *const junk[] = {
 	"x",
 	"\n",
@@ -480,7 +480,7 @@ START_TEST(test_places)
 }
 END_TEST
 
-/* As in kernel/tracing; kernel/debug/tracing is not read then. */
+/* The files in sys/kernel/tracing, and the result. */
 static const struct {
 	const char *id, *format; /* NULL: no such file */
 	int rc;
@@ -521,7 +521,7 @@ START_TEST(test_contents)
 }
 END_TEST
 
-/* More than the limit for reading. */
+/* The longest text that is read, and one that is a byte longer. */
 START_TEST(test_large)
 {
 	char *text = malloc(70000);
@@ -551,7 +551,7 @@ START_TEST(test_no_files)
 }
 END_TEST
 
-/* If one place may not be read, another one may; if there is none, the error names the first. */
+/* If one place cannot be read, the next one is used; if there is no other, the error names the first. */
 START_TEST(test_refused)
 {
 	char path[1024];
@@ -619,7 +619,7 @@ static void child_ended(int sig)
 
 #define NOT_HERE (-255)
 
-/* Run in a mount namespace without tracefs and debugfs, with a child that waits. */
+/* Run in a mount namespace without tracefs and debugfs, with a child that has not been waited for. */
 static int find_without(int what)
 {
 	struct err err = { 0 };
@@ -649,7 +649,7 @@ static int find_without(int what)
 	after = mounts_now();
 	ck_assert_str_eq(before, after);
 	ck_assert_int_eq(unit_open_fds(), fds);
-	/* Our own child ends at any time, and this process can wait for it. */
+	/* Our own child may end at any time, and has not been waited for yet. */
 	ck_assert_int_le(children_ended, 1);
 	ck_assert_int_eq(waitpid(-1, NULL, __WALL), child);
 	ck_assert_int_eq(waitpid(-1, NULL, __WALL), -1);
@@ -666,7 +666,7 @@ static int find_without(int what)
 	return rc;
 }
 
-/* A kernel without these file systems has no tracepoints; if they may not be mounted, it is unknown. */
+/* A kernel without these file systems has no tracepoints. If we may not mount them, we cannot know. */
 static const int answers[REFUSALS] = { [NO_MOUNTS] = -ENOENT, [NO_NAMESPACE] = -EPERM };
 
 START_TEST(test_here)
@@ -791,7 +791,7 @@ START_TEST(test_ring)
 }
 END_TEST
 
-/* No kernel on which this runs shifts the state, but the shift is looked up where a kernel may. */
+/* sched_switch_find() looks up the shift on kernels 4.* alone; no kernel on which this test runs shifts the state. */
 START_TEST(test_shift)
 {
 	struct host host = { .proc = fake.proc, .sys = "/sys" };

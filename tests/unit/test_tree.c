@@ -88,7 +88,7 @@ START_TEST(test_stops)
 }
 END_TEST
 
-/* A stack may be deeper than any other memory is. */
+/* A stack may be too deep for a walk that calls itself for each level. */
 START_TEST(test_deep)
 {
 	enum { DEEP = 100000 };

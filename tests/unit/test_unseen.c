@@ -138,7 +138,7 @@ START_TEST(test_wanted)
 }
 END_TEST
 
-/* More processes than wait for the reader: it finds the others when it reads their samples. */
+/* More processes than the list for the reader holds: the reader finds the others when it reads their samples. */
 START_TEST(test_many)
 {
 	struct events events = { .nr_places = 1 };

@@ -27,8 +27,8 @@ static void teardown(void)
 /* ---- options */
 
 /*
- * @cpus: online CPUs, "": there is no such file: then it is one; @why: the beginning of auto's reason to do without
- * copies
+ * @cpus: online CPUs; "": there is no such file, so one CPU is assumed; @why: the beginning of auto's reason to do
+ * without copies
  */
 static const struct {
 	struct options options;

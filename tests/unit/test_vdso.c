@@ -145,7 +145,7 @@ END_TEST
 
 static const struct mapped_file *const kinds[] = { &vdso, &of_32_bits };
 
-/* Its own build id proves it, in the mapping or in the table, on any kernel. */
+/* The vDSO's own build id, in the mapping or in the table, proves that it is ours, on any kernel. */
 START_TEST(test_own)
 {
 	struct mapped_file file = *kinds[_i];

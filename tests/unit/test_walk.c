@@ -115,9 +115,7 @@ static struct rules *rules;
 static const struct mapped_file program = { .path = "/program" }, anon = { .path = "//anon" },
 				vdso = { .path = "[vdso]" };
 
-/*
- * The last mapping has the page offset that kernels before 4.x give for the vDSO. The headers of a file are not code.
- */
+/* The last mapping has the offset that old kernels report for the vDSO: its address. A file's headers are not code. */
 static const struct mapping maps[] = {
 	{ PROGRAM, PROGRAM + CFI_CODE_SIZE, CFI_CODE_OFFSET, &program },
 	{ PROGRAM - 0x100000, PROGRAM - 0xff000, 0, &program },
@@ -696,7 +694,7 @@ static const struct row bad[] = {
 	  .sp = 7 },
 };
 
-/* Exactly as long as the known part, so that a sanitizer finds reads beyond it. */
+/* Only a byte longer than the known part, so that a sanitizer finds reads beyond it. */
 static struct memory copy_words(const struct row *row, size_t known)
 {
 	uint64_t *words = malloc(8 * known + 1);
@@ -1035,10 +1033,10 @@ END_TEST
 
 /* ---- the chain of frames */
 
-/* Two frames at word 0: each has its frame pointer and return address. */
+/* Two frames, at words 0 and 3: each has the saved frame pointer and the return address. */
 #define TO_ROOT AT(3), P(BY_RBP) + 5, 0, 0, P(ROOT) + 5
 
-/* @words: the first is at the stack pointer */
+/* @words: the first is at STACK */
 static const struct {
 	const char *what;
 	uint64_t ip, fp;

@@ -383,7 +383,7 @@ START_TEST(test_asks)
 }
 END_TEST
 
-/* Its question gets no answer: the worker ends with this process, or when it has to. */
+/* A worker whose question gets no answer still ends by worker_end() and worker_free(). */
 START_TEST(test_asks_in_vain)
 {
 	ck_assert_int_eq(call(ASK), 0);
@@ -504,7 +504,7 @@ START_TEST(test_signal)
 }
 END_TEST
 
-/* The worker ends itself: the caller need not wait. Sleeping takes no CPU time. */
+/* A worker that has used up its CPU time ends at once: the caller need not wait. Sleeping takes no CPU time. */
 START_TEST(test_cpu_time)
 {
 	const struct worker_job job = { prepare, serve, &counts, .cpu_ms = 20 };
@@ -581,7 +581,7 @@ START_TEST(test_no_descriptors)
 	pid_t pid = worker_pid();
 	int rc;
 
-	/* valgrind has its own limit, for other calls than the kernel's. */
+	/* valgrind enforces the limit itself, and for other calls than the kernel does. */
 	if (unit_below_valgrind())
 		return;
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
@@ -604,7 +604,7 @@ END_TEST
 
 static const int holding[] = { HOLD, HOLD_SLEEP };
 
-/* Idle or busy, the worker ends when this process is killed: then no process holds the pipe. */
+/* Idle or busy, the worker ends when the process that started it is killed: then no process holds the pipe. */
 START_TEST(test_ends_with_us)
 {
 	struct pollfd pfd;

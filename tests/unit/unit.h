@@ -2,8 +2,8 @@
 /*
  * Unit tests: one program for each module, made with check, speaking TAP on stdout for tests/run.
  *
- * A test is a table of inputs and a loop test over it: each row runs in its own process (CK_FORK=no: in one, for
- * sanitizers and valgrind), so that a crash names its row. Bad rows outnumber good ones.
+ * A test is a table of inputs and a loop test over it: each row runs in its own process, so that a crash names its row
+ * (with CK_FORK=no, for sanitizers and valgrind, all rows run in one). Bad rows outnumber good ones.
  */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H

@@ -112,7 +112,7 @@ static void check_nobody_refused(int paranoid, pid_t pid)
 	run_free(&r);
 }
 
-/* A user's own programs, with kernel stacks, or without and with a warning. */
+/* A user samples its own program: with kernel stacks, or without them but with a warning. */
 static void check_nobody_samples(int paranoid, bool kernel, pid_t pid)
 {
 	static const struct confined nobody = { .nobody = true };

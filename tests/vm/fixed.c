@@ -66,9 +66,9 @@ static size_t nr_golden(void)
 }
 
 /*
- * True if this number of other samples is acceptable. Apart from the call of the next function, a function executes
- * some instructions in a million, and even fewer while it has no frame. But an emulator translates code when it first
- * runs, which takes so long that a sample hits it now and then, and takes interrupts at the ends of blocks of code,
+ * True if this number of other samples is acceptable. Only a few of a million instructions are those of the calling
+ * functions, and even fewer run while such a function has no frame. But an emulator translates code when it first runs:
+ * this takes so long that a sample hits it now and then. And it takes interrupts only at the ends of blocks of code,
  * such as calls. The highest numbers seen were 2 of 800 and 4 of 335. Two are accepted, and one in a hundred.
  */
 static bool are_few(uint64_t others, uint64_t samples)
@@ -171,8 +171,8 @@ static void check_tree(const char *backend, const char *unwind, pid_t pid)
 }
 
 /*
- * A program with a C library whose frames have their names: from _start on, and from main on as the program itself
- * prints them. No samples come between them, or before "ready".
+ * A program with a C library: all its stacks begin with _start, and nearly all end with its functions from main to
+ * leaf.
  */
 static void check_deep(const char *backend, pid_t pid)
 {
@@ -194,7 +194,7 @@ static void check_deep(const char *backend, pid_t pid)
 	}
 	tap_ok(s.samples && rooted == s.samples, "%s: %" PRIu64 " of %" PRIu64 " stacks begin with _start", name,
 	       rooted, s.samples);
-	/* The callers of leaf run for some instructions in each of its hundred thousands. */
+	/* The callers of leaf execute a few instructions for each hundred thousand of leaf. */
 	if (!tap_ok(are_few(s.samples - whole, s.samples), "%s: %" PRIu64 " have all frames", name, whole) ||
 	    rooted != s.samples)
 		show_rows(&s);

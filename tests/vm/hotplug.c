@@ -63,7 +63,7 @@ static void off_and_on(unsigned int cpu)
 	work_on(cpu, "again");
 }
 
-/* The first time, the machine gets the CPU; later it is only offline. */
+/* The first time, the machine gets the CPU; later calls find the CPU offline, and turn it on. */
 static bool add_cpu(unsigned int cpu)
 {
 	if (none_is_added)
@@ -79,9 +79,9 @@ static bool add_cpu(unsigned int cpu)
 }
 
 /*
- * Check that a task has a quarter of the samples that are due after @times such pieces of work, if as large a part of
- * all due samples was taken as on this machine. Emulated CPUs that wait for a real one miss most samples, and not all
- * of them the same part.
+ * Check that the tasks @comm have at least a quarter of the samples that are expected: those due for @times pieces of
+ * work (work_on()), times the share of all due samples that were taken. Emulated CPUs that wait for a real one miss
+ * most samples, and not all of these CPUs miss the same share.
  */
 static void check_sampled(const struct run *r, const char *comm, unsigned int times, const char *name)
 {
@@ -135,8 +135,8 @@ static void sample(const char *backend, unsigned int nr_cpus)
 }
 
 /*
- * Time off the CPU of a thread whose CPU stays online. Switches on a new CPU are not seen until it has a ring:
- * intervals of threads that leave it before may be lost, and all others are in the statistics.
+ * Time off the CPU of a thread whose CPU stays online. Switches on a CPU that comes online are not seen until it has a
+ * ring: intervals of threads that leave the CPU before that may be lost, and all others are in the statistics.
  */
 static void trace(const char *backend, unsigned int nr_cpus)
 {

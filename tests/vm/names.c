@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Check one of so many kernel functions: all of them take half a minute under emulation. */
+/* Check one of this many kernel functions: to check all of them takes half a minute under emulation. */
 #define ONE_OF "16"
 
 /* bpf_snprintf() exists since 5.13. */

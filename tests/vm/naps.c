@@ -18,7 +18,7 @@ pid_t naps_start(unsigned int seconds, unsigned int cpu, bool nobody)
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	char args[64];
 
-	/* A user without rights may write it, whatever the umask is. */
+	/* Let a user without rights write it, whatever the umask is. */
 	if (fd < 0 || fchmod(fd, 0666) || ftruncate(fd, sizeof(*naps)))
 		die(path);
 	naps = mmap(NULL, sizeof(*naps), PROT_READ, MAP_SHARED, fd, 0);

@@ -19,7 +19,7 @@ bool check_ran(const struct run *r, const char *name);
 /** check_failed() - check that the exit status is 1, and that stderr has all of @parts (separated by '|'). */
 void check_failed(const struct run *r, const char *name, const char *parts);
 
-/** struct stack_row - one user stack and its samples, from the comm to the leaf. */
+/** struct stack_row - one user stack, from the comm to the leaf, and its samples. */
 struct stack_row {
 	char *stack;
 	uint64_t samples;

@@ -40,7 +40,10 @@ static void check_backend(const char *backend, pid_t pid)
 	run_free(&r);
 }
 
-/* profile with both times; an emulated CPU is late with samples, and this test has few. */
+/*
+ * profile with time on and off the CPU. The number of samples is not checked, because an emulated CPU is late with
+ * them, and this test has few.
+ */
 static void check_joined(const char *backend, pid_t pid)
 {
 	static const char off[] = "naps;off-cpu;_start;begin;turn;nap;";
@@ -112,7 +115,7 @@ static void open_event(struct perf_event_attr *attr)
 /*
  * The kernel patches its scheduler for the first tracer, and again for the second. An emulated CPU of qemu 7.2 may not
  * see, beside other CPUs, that the breakpoint used for that is gone: 5.10 hung in asm_exc_int3, called by __schedule(),
- * in 3 of 11 runs. So some processes trace all the time, until the machine is off.
+ * in 3 of 11 runs. So the tracepoint stays enabled, and a child process keeps events open, until the machine is off.
  */
 static void keep_tracing(void)
 {

@@ -91,7 +91,7 @@ static NOINLINE void kernel(void)
 	sink += (unsigned long)rc;
 }
 
-/* This function has not called anything: the forged frames contain addresses in it. */
+/* With "f", this function never runs: the forged frames contain addresses in it. */
 static NOINLINE void innocent(void)
 {
 	leaf(1);

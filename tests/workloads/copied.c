@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * copied SECONDS WHAT [ROUNDS] - copies a page of its code to anonymous memory at the same address, as programs do that
- * want their code in large pages, and works there. ROUNDS: ends after this many rounds of work; 0: goes on. WHAT:
+ * copied SECONDS WHAT [ROUNDS] - copies a page of its code to anonymous memory at the same address, as programs do to
+ * have their code in large pages, and works there. ROUNDS: ends after this many rounds of work; 0: goes on. WHAT:
  * "same"; "late": the memory is executable before it has the copy; "other": other code is put there.
  *
  * Expected: ...;main;copied_outer;copied_inner; with "other", no name of the code that was there before.

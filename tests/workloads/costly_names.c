@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * costly_names [SECONDS] - calls 300 functions in turn. The library needs some tenths of a second to demangle each of
- * their C++ names: each T_I doubles the time. They have no readable form.
+ * costly_names [SECONDS] - calls 300 functions in turn. libiberty needs some tenths of a second to demangle each of
+ * their C++ names: each T_I doubles the time. The names have no readable form.
  *
  * Expected: ...;main;_ZN4A1..cvT_IT_I... and so on.
  */

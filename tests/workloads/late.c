@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * late LIFE SLEEP WORK - a process that was there before, sleeps for SLEEP seconds (1.5), works for WORK seconds (0.5)
- * in late_work, and exits. A profiler that reads its mappings in /proc only at the beginning or only at the end does not
- * get them.
+ * late [LIFE [SLEEP [WORK]]] - sleeps for SLEEP seconds (1.5), works for WORK seconds (0.5) in late_work, and exits. If
+ * it is started before a profiler, the profiler gets no events of its mappings, and must read them in /proc before the
+ * process exits.
  *
  * Expected: ...;main;late_work.
  */

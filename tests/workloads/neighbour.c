@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * neighbour [SECONDS [WHAT [DIR [N]]]] - an unprivileged process that gives a profiler much work. It makes its files in
+ * neighbour SECONDS WHAT DIR N - an unprivileged process that gives a profiler much work. It makes its files in
  * DIR, which the caller removes.
  *
  * WHAT is one of
- *   symbols  run code of one file with N symbols, only their names show that these are not functions
+ *   symbols  run code of one file with N symbols: only the names of all but the last show that they are no functions
  *   links    run code of that file under 1000 names
  *   paths    map one file under N names of 3.7 KB, and run code of the last one
  *
- * Expected: ...;main;run_mapped;WHAT_NAME, where NAME is that of the file.
+ * Expected: ...;main;run_mapped;mapped_code, if the profiler reads the symbols of the file.
  */
 #include "spin_code.h"
 #include "workload.h"

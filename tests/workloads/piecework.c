@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * piecework [SECONDS [PIECES]] - a fixed amount of work: one thread on each CPU does PIECES (10000) pieces of about 0.1
- * ms, twenty calls deep. Then it prints the nanoseconds that this took, and those of CPU time, and ends: they show how
+ * ms, 21 calls deep. Then it prints the nanoseconds that this took, and those of CPU time, and ends: they show how
  * much a profiler slows down a program.
  *
- * Expected: piecework;...;all_pieces;one_piece (twenty times);leaf_work
+ * Expected: piecework;...;all_pieces;one_piece (21 times);leaf_work
  */
 #include "each_cpu.h"
 

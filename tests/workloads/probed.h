@@ -46,7 +46,10 @@ static uint64_t number_in(const char *path)
 	return strtoull(text, NULL, 10);
 }
 
-/* Probe the returns of @function, in this process, until it ends. The text is mapped at its offset in the file. */
+/*
+ * Probe the returns of @function, in this process, until it ends. The offset of a function in the file is its distance
+ * from __executable_start.
+ */
 static void probe_return(void (*function)(void))
 {
 	struct perf_event_attr attr = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * slots [SECONDS [SLOT_US]] - shows the time in its stacks. One thread on each CPU, with the lowest priority, walks
- * down a binary tree of 16 levels. Time since boot is divided into slots of 250 us. The bits of the slot's number
- * decide which of two functions is called at each level, so that the stack of a sample shows when it was taken, modulo
- * 65536 slots.
+ * down a binary tree of 16 levels. Time since boot is divided into slots of SLOT_US (250) microseconds. The bits of the
+ * slot's number decide which of two functions is called at each level, so that the stack of a sample shows when it was
+ * taken, modulo 65536 slots.
  *
  * Expected: slots;...;tick_forever;left|right;... (16 times);leaf_work
  */

@@ -45,9 +45,9 @@ static inline __attribute__((always_inline, unused)) uint64_t spin_step(uint64_t
 }
 
 /*
- * Take the latency of @n multiplications. Inlined: the caller is the leaf. Each turn of the loop does eight, because a
- * turn costs an AMD EPYC half a cycle more if a cache line ends within the loop: with one multiplication in a turn that
- * was 12 %.
+ * Take as long as @n multiplications in sequence. Inlined: the caller is the leaf. Each turn of the loop does eight,
+ * because a turn costs an AMD EPYC half a cycle more if a cache line ends within the loop: with one multiplication in a
+ * turn that was 12 %.
  */
 static inline __attribute__((always_inline, unused)) void spin_iterations(uint64_t n)
 {

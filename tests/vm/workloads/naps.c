@@ -11,7 +11,7 @@
 
 static volatile int stop; /* stays 0: see tests/workloads/workload.h */
 
-/* The clocks are read here: if it is preempted between these, this is its stack. */
+/* The clocks are read in this function: if the thread is preempted between two readings, its stack has nap(), too. */
 static NOINLINE void nap(volatile struct nap *n)
 {
 	struct timespec ts = { 0, NAP_NS };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A 32-bit program that reads the clock in the vDSO, until it is killed; with an argument, it only exits: 0 if it
- * can do so. It has no C library: few hosts have a 32-bit one.
+ * A 32-bit program that reads the clock in the vDSO, until it is killed. With an argument, it only exits: with status 0
+ * if it has found the clock function there, else 1. It has no C library: few hosts have a 32-bit one.
  *
  *   gcc -m32 -O1 -static -nostdlib -ffreestanding -fno-omit-frame-pointer -fno-pic -no-pie -fno-stack-protector
  *

@@ -24,7 +24,7 @@ uint64_t call_2(uint64_t a)
 	return a ^ 7;
 }
 
-/* This procedure linkage table is in a shared library. */
+/* These calls go through the procedure linkage table of this library. */
 uint64_t call_3(uint64_t a)
 {
 	return call_0(a) + call_1(a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * plugin [SECONDS] - a function of a library that was opened while running calls back into the program.
+ * plugin [SECONDS] - opens a library with dlopen(3), and calls a function in it that calls back into the program.
  */
 #include "tests/workloads/nofp/nofp.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * reload [SECONDS] - opens a library, calls its functions, each of which is bound then, and closes it again, so that
- * the mappings change all the time.
+ * reload [SECONDS] - opens a library, calls its functions, each of which is bound at its first call, and closes the
+ * library again, so that the mappings change all the time.
  */
 #include "tests/workloads/nofp/nofp.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * threads [SECONDS] - two threads that work while main waits, with names of the process.
+ * threads [SECONDS] - two threads, with the name of the process, that work while main waits.
  */
 #include "tests/workloads/nofp/nofp.h"
 
