@@ -95,8 +95,8 @@ static void write_debug(const char *path, const char *symbol, const char *id)
 	image_release(&im);
 }
 
-/* A program of build @id that links to LINK as @symbol and @of make it, and has "inside" in it; its own symbol is @own,
- * NULL: none. */
+/* A program of build @id with symbol @own (NULL: none) and an embedded file with "inside". It links to LINK, with the
+ * CRC of a file of @symbol and @of. */
 static void parse_with(const char *own, const char *id, const char *symbol, const char *of)
 {
 	unsigned char link[16] = LINK, packed[4096];
@@ -200,7 +200,7 @@ START_TEST(test_place)
 }
 END_TEST
 
-/* The same of a program that has a .symtab, with another symbol: its own name stays, and no file is looked for before
+/* The same for a program that has a .symtab, with another symbol: its own name stays, and no file is looked for before
  * names are wanted. */
 START_TEST(test_partial)
 {
@@ -223,7 +223,7 @@ START_TEST(test_partial)
 }
 END_TEST
 
-/* The debug file of a program with all its symbols has no more of them. */
+/* A debug file with as many symbols as the program is skipped: the embedded file is used. */
 START_TEST(test_whole)
 {
 	of_partial = true;
@@ -238,7 +238,7 @@ START_TEST(test_whole)
 }
 END_TEST
 
-/* Debug information is taken before, and names only when they are wanted. */
+/* Debug information is used at once, names only when they are wanted. */
 START_TEST(test_partial_info)
 {
 	with_info = true;

@@ -226,7 +226,7 @@ static void assert_tails(const struct record *r, unsigned int tails)
 		ck_assert_mem_eq(r->sample.stack, copied, 16);
 }
 
-/* Each combination, with all sizes below the needed one. Fields after them are left alone. */
+/* Each combination of these fields, and all sizes below the needed one. A word after them is left alone. */
 START_TEST(test_tails)
 {
 	const uint64_t heads[] = { 0, PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN, bit_set(SAMPLE_SETS - 1) };
@@ -336,7 +336,10 @@ static void assert_same_copy(const struct record *a, const struct record *b)
 		ck_assert(!memcmp(a->sample.regs, b->sample.regs, 8 * (size_t)__builtin_popcountll(a->sample.mask)));
 }
 
-/* A copy keeps the written words, and one more; an invalid record is unchanged. Also in place. */
+/*
+ * A packed record keeps the words of the stack that the kernel wrote, and one more. An invalid record is unchanged.
+ * Both also in place.
+ */
 START_TEST(test_pack)
 {
 	bool more = _i % 2;
@@ -805,7 +808,7 @@ static void assert_other(int row, const struct perf_event_attr *attr, const stru
 
 	ck_assert_uint_eq(r->type, others[row].type);
 	ck_assert_uint_eq(r->cpu, id & PERF_SAMPLE_CPU ? 5 : UINT32_MAX);
-	/* These two have a time of their own, even without sample_id_all. */
+	/* FORK and EXIT have a time of their own, even without sample_id_all. */
 	ck_assert_uint_eq(r->time, fork ? 555 : id & PERF_SAMPLE_TIME ? 77000 : 0);
 	switch (others[row].type) {
 	case PERF_RECORD_COMM:
@@ -1176,7 +1179,7 @@ START_TEST(test_ksymbol)
 	ck_assert_int_eq(r.ksymbol.removed, ksymbols[_i].removed);
 	ck_assert_uint_eq(r.time, 77000);
 	free(bytes);
-	attr.sample_id_all = 0; /* then the name is the rest; without it the record is damaged */
+	attr.sample_id_all = 0; /* then the name is the rest, which must not be missing */
 	for (size = 8; size <= 24; size += 8) {
 		ck_assert_int_eq(decode_copy(&attr, &w, size, true, &r, &bytes), -EBADMSG);
 		free(bytes);
@@ -1200,7 +1203,7 @@ START_TEST(test_cgroup)
 	void *bytes;
 
 	put(&w, two(10, 11));
-	if (before[_i]) /* no addresses, no room */
+	if (before[_i]) /* a callchain or a stack copy of size 0 */
 		put(&w, 0);
 	put(&w, 0x123456789abcdef0);
 	finish(&w, PERF_RECORD_SAMPLE, 0);

@@ -63,8 +63,8 @@ static int wait_for(pid_t tid, uint64_t cookie, int nr, uint32_t frames)
 
 /*
  * Steps: w: thread a's next sample waits for cookie b; c: the stack of thread a with cookie b comes, and its address is
- * the number of the step; x: thread a executes a program; e: it ends; f: no more stacks come. Samples are numbered from
- * 1.
+ * the number of the step; x: thread a executes a program; e: thread a ends; f: no more stacks come. Samples are
+ * numbered from 1.
  */
 static const struct {
 	const char *what;
@@ -190,7 +190,7 @@ START_TEST(test_story)
 }
 END_TEST
 
-/* Stacks that never come: of one thread, of threads of their own, with cookies of their own, with many addresses. */
+/* Stacks that never come: of one thread or many, with one cookie or several, for samples with long kernel stacks. */
 static const struct {
 	pid_t tids;       /* so many threads take turns */
 	uint64_t cookies; /* and so many cookies */
@@ -245,7 +245,7 @@ START_TEST(test_oldest)
 }
 END_TEST
 
-/* Few exited threads wait. */
+/* At most DEFERRED_MAX_EXITED exited threads wait. */
 START_TEST(test_exited)
 {
 	int i;
@@ -263,7 +263,7 @@ START_TEST(test_exited)
 }
 END_TEST
 
-/* A sample that cannot be counted ends it with an error, and nothing leaks. */
+/* If a sample cannot be counted, the call returns the error, and nothing leaks. */
 START_TEST(test_failure)
 {
 	static const struct stack user = { .state = STACK_MISSED };

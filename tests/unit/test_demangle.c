@@ -144,7 +144,7 @@ static char *repeated(const char *head, const char *middle, int nr, const char *
 	return name;
 }
 
-/* It ends in time, and the next message is read again. */
+/* Demangling @name ends in time, and the next name is demangled. */
 static void check_ends(const char *name)
 {
 	const char *const good[] = { "_Z4workv" };
@@ -220,14 +220,14 @@ static void double_rust(char *name, const char *first)
 	add(at, "E");
 }
 
-/* The text around all parts. Nothing is printed while a pack is searched. */
+/* The text around all parts. While the demangler searches for a parameter pack, it prints nothing. */
 static const struct {
 	const char *before, *after;
 } around[] = {
 	{ "_Z1fI", "Evv" },          { "_Z1fIDpFv", "EEvv" }, { "_Z1fIXsZtiFv", "EEEvv" },
 	{ "_Z1fIXsptiFv", "EEEvv" }, { "_ZTI1fIDpFv", "EE" },
 };
-/* An identifier with Unicode; and one that ends too early: it takes long and prints nothing. */
+/* Among them two identifiers with Unicode. The second one ends too early, takes long and prints nothing. */
 static const char *const firsts[] = { "m", "NvC1bu9gre_6ka8i", "NvC1bu9aaaaaaaaz", "R", "FG_uEu", "FGzzzz_uEu" };
 
 START_TEST(test_doubled)

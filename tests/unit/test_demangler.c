@@ -202,7 +202,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* It is tried again in the next report. Valgrind permits files beyond the limit. */
+/* If no worker can be started, the next report tries again. Valgrind permits files beyond the limit. */
 START_TEST(test_no_process)
 {
 	static const char *const names[] = { "_c" }, *const nothing[] = { NULL };
@@ -258,7 +258,7 @@ START_TEST(test_same_answers)
 }
 END_TEST
 
-/* A program with many such names kills no more than 64 workers. Names that were read stay readable. */
+/* A program with many names that crash the worker kills no more than 64 workers. Names that were read stay readable. */
 START_TEST(test_given_up)
 {
 	static const char *const good[] = { "_a" }, *const new[] = { "_b" };
@@ -296,7 +296,7 @@ END_TEST
 
 enum { COSTLY = 40 };
 
-/* Return: how many of these names, 5 ms each, were read. */
+/* Return: how many of COSTLY names, 5 ms each, were read. */
 static unsigned int read_costly(void)
 {
 	const char *names[COSTLY], *out[COSTLY];

@@ -162,7 +162,7 @@ START_TEST(test_walk)
 }
 END_TEST
 
-/* The results are the same without a listener, and whatever it can keep. */
+/* The results are the same as without a listener, however many answers it can keep. */
 START_TEST(test_walk_telling)
 {
 	const struct step *s;
@@ -224,7 +224,7 @@ START_TEST(test_told)
 }
 END_TEST
 
-/* Withdrawn when the last known thread has ended. */
+/* The answer is withdrawn when the last known thread of the process has ended. */
 START_TEST(test_told_of_threads)
 {
 	descendants_tell(d, keep, kept);
@@ -304,7 +304,7 @@ START_TEST(test_reused_untold)
 }
 END_TEST
 
-/* A listener that could not keep it is called again. */
+/* A listener that could not keep an answer is called again. */
 START_TEST(test_no_room)
 {
 	descendants_tell(d, keep, kept);
@@ -323,7 +323,7 @@ START_TEST(test_no_room)
 }
 END_TEST
 
-/* More processes end than are remembered. Living ones are not forgotten for them, nor is a pid that one of them had. */
+/* More processes end than are remembered: those that ended longest ago are forgotten, but never a living one. */
 START_TEST(test_many)
 {
 	pid_t i, pid;
@@ -350,7 +350,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* A process that has ended and lives again is not forgotten at its old place. */
+/* A process that lives again under the pid of an ended one is not forgotten when that one would be. */
 START_TEST(test_again)
 {
 	pid_t i;

@@ -102,7 +102,7 @@ static const struct {
 	  3,
 	  { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL },
 	  0x1234 },
-	/* not at the place of its code */
+	/* outside of the segment with code */
 	{ { { 0, 0x39c, 0, 0x5e0, PF_R }, { 0, 0, 0x1000, 0x234, PF_R | PF_X } },
 	  2,
 	  { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL },
@@ -120,7 +120,7 @@ static const struct {
 	  2,
 	  { 0x7f0000000000, 0x7f0000002000, 0, NULL },
 	  0x2234 },
-	/* gold: the first segment has code, and ld.so maps it as long as all, or it was seen as it is */
+	/* gold: the first segment has code; the mapping is as long as all segments, as ld.so begins, or as the first */
 	{ { { 0, 0x2f4, 0, 0x17b0, PF_R | PF_X }, { 0xdc0, 0, 0x3dc0, 0x268, PF_R | PF_W } },
 	  2,
 	  { 0x7f0000000000, 0x7f0000005000, 0, NULL },
@@ -134,7 +134,7 @@ static const struct {
 	  2,
 	  { 0x7f0000000000, 0x7f0000006000, 0x5000, NULL },
 	  0x50a234 },
-	/* a part of the segment; more than it; the whole file, or another part of it; two of them; none */
+	/* unknown: the mapping is shorter or longer than the segment, or elsewhere; two segments fit, or none */
 	{ { { 0, 0, 0x1000, 0x2234, PF_X } }, 1, { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL }, 0 },
 	{ { { 0, 0, 0x1000, 0x275, PF_X } }, 1, { 0x7f0000001000, 0x7f0000003000, 0x1000, NULL }, 0 },
 	{ { { 0, 0, 0, 0x100, PF_R }, { 0, 0, 0x1000, 0x275, PF_X } },
@@ -614,12 +614,12 @@ static const struct {
 	uint64_t step, size;
 } hard[] = {
 	{ 0, 16 },         /* all at one address */
-	{ 1, 0x7fffffff }, /* each inside the one before */
+	{ 1, 0x7fffffff }, /* each begins inside the one before */
 	{ 1, 1 },
 	{ 1, 0 },
 };
 
-/* Look up each @every-th address. Return: the name of the last one. */
+/* Look up @nr addresses at the distance of the row. Return: the name of the last one. */
 static const char *find_hard(int row, size_t nr)
 {
 	struct elf_symbol found = { 0 };
@@ -647,14 +647,14 @@ START_TEST(test_hard)
 	poke(SHDR(SEC_TEXT, sh_size), UINT32_MAX);
 	ck_assert_str_eq(find_hard(_i, nr), "same");
 	elf_symbols_free(es);
-	/* All symbols have one name that is as long as all strings: the memory for names is limited. */
+	/* All names are ends of one string, which is as long as all names: the memory for names is limited. */
 	x = (char *)im.bytes + im.strtab + 1;
 	memset(x, 'x', nr * sizeof("same") - 1);
-	ck_assert_uint_eq(strlen(find_hard(_i, nr)), 4); /* the last one, or the shortest */
+	ck_assert_uint_eq(strlen(find_hard(_i, nr)), 4); /* the name of the last symbol, the shortest one */
 }
 END_TEST
 
-/* Names of labels are read one by one, so only those are read of a million symbols. All symbols count as read. */
+/* Names of labels are read one by one, so only those of the first million are read. All symbols count as read. */
 START_TEST(test_many_labels)
 {
 	const size_t nr = (1u << 20) + 3;
@@ -990,7 +990,7 @@ static const struct {
 	  0x111,
 	  "kept+0x11",
 	  "kept+0x11" },
-	/* without size in the file: what the debug file has is closer */
+	/* the symbol of the file has no size: the debug file may have a better one */
 	{ { LABEL("l", 0x100, 0) }, { LABEL("l", 0x100, 0), FUNC("gone", 0x140, 8) }, 0x142, "l+0x42", "gone+0x2" },
 	{ { LABEL("l", 0x100, 0) }, { LABEL("l", 0x100, 0), FUNC("gone", 0x140, 8) }, 0x13f, "l+0x3f", "l+0x3f" },
 	{ { LABEL("l", 0x100, 0) }, { LABEL("l", 0x100, 0), FUNC("gone", 0x140, 8) }, 0x148, "l+0x48", "-" },
@@ -998,9 +998,9 @@ static const struct {
 	{ { LABEL("l", 0x100, 0) }, { FUNC("f", 0x100, 8), FUNC("gone", 0x140, 8) }, 0x104, "l+0x4", "f+0x4" },
 	{ { LABEL("l", 0x100, 0) }, { FUNC("f", 0x80, 0x100), FUNC("gone", 0x180, 8) }, 0x104, "l+0x4", "f+0x84" },
 	{ { LABEL("l", 0x100, 0) }, { FUNC("f", 0x80, 8), FUNC("gone", 0x180, 8) }, 0x104, "l+0x4", "l+0x4" },
-	/* in neither for sure */
+	/* neither file has a symbol with a size there */
 	{ { FUNC("kept", 0x100, 8) }, { LABEL("m", 0x120, 0), FUNC("gone", 0x140, 8) }, 0x122, "-", "m+0x2" },
-	/* no .symtab to speak of */
+	/* an empty .symtab */
 	{ { { NULL } }, { FUNC("gone", 0x140, 8) }, 0x142, "-", "gone+0x2" },
 };
 

@@ -122,7 +122,8 @@ START_TEST(test_each)
 END_TEST
 
 /*
- * The best of the symbols at one address gets its bytes; but not after a million others, whose names take time to read.
+ * The best of the symbols at one address gets its bytes. Names take time to read, so a symbol after a million others is
+ * not compared.
  */
 START_TEST(test_many_aliases)
 {

@@ -25,7 +25,7 @@ static const struct {
 	struct stats b;
 	bool ran_known;
 	uint64_t ran_ns, sampled_ms;
-	const char *why; /* text after the name of the command */
+	const char *why; /* text after the name of the tool */
 } rows[] = {
 	/* processes and threads that the user named */
 	{ { RATE, PID }, { .taken = 9, .filtered = 9 }, true, 0, 500, "0 samples: PID 5000001 did not run" },
@@ -186,7 +186,7 @@ static char *explained(const struct options *o, struct session *s, const struct 
 	return text;
 }
 
-/* The host permits no more than the threads of this user. Any other cause is better. */
+/* The host permits only the threads of this user. That is printed if no other cause is known. */
 START_TEST(test_of_user)
 {
 	struct options o = { RATE, .sampling.event = event_default() };

@@ -29,7 +29,7 @@ static const struct {
 	uint64_t kernel[2]; /* the second one is the outermost frame */
 	uint32_t nr;
 	bool no_user;
-	uint64_t samples, intervals; /* samples of 5, and intervals of 3 */
+	uint64_t samples, intervals; /* expected: how many of 5 samples and 3 intervals are unsure */
 } rows[] = {
 	{ "3.10", { OTHER, OLD }, 2, false, 5, 3 },
 	{ "4.4", { OTHER, FAST }, 2, false, 5, 3 },

@@ -18,7 +18,7 @@
 
 enum { MAX_CPUS = 512, MAX_FDS = 1024 };
 
-/* The purpose of an event. Its id is the sum of that of its CPU and @ids of its kind; no other event has the same. */
+/* The purpose of an event. Its id is the number of its CPU plus @ids of its kind. */
 enum kind { SAMPLING, SAMPLE_NOTES, SWITCHES, SWITCH_NOTES };
 
 static const uint64_t ids[] = { [SAMPLE_NOTES] = 1000, [SWITCHES] = 2000, [SWITCH_NOTES] = 3000 };
@@ -39,7 +39,7 @@ static struct {
 	bool no_kernel;            /* the kernel may not be sampled */
 	bool has_dummy;            /* the dummy event, since 3.12 */
 	pid_t gone[4], foreign[4]; /* threads that have ended, and threads that may not be sampled */
-	pid_t vanishing;           /* this thread ends after the first look */
+	pid_t vanishing;           /* this thread ends after the first try to open its event */
 	pid_t refused_ioctl;       /* events of this thread can be neither enabled nor disabled */
 	unsigned int opened;
 	struct perf_event_attr attr[MAX_CPUS], notes_attr[MAX_CPUS]; /* of the last event opened */
@@ -121,7 +121,7 @@ int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	if (fake_is_dummy(attr) && !kernel.has_dummy)
 		return fake_refuse(-ENOENT);
-	if (fake_is_dummy(attr) && !pid) /* only a test */
+	if (fake_is_dummy(attr) && !pid) /* only tests whether it exists */
 		return memfd_create("tried", MFD_CLOEXEC);
 	ck_assert_int_ge(cpu, 0);
 	ck_assert_int_lt(cpu, MAX_CPUS);
@@ -142,7 +142,7 @@ int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 	case PERF_EVENT_IOC_ENABLE:
 		if (kernel.enable_answer[cpu] && answers)
 			return fake_refuse(kernel.enable_answer[cpu]);
-		ck_assert(!events[fd].notes); /* is not created disabled */
+		ck_assert(!events[fd].notes); /* created enabled */
 		events[fd].enabled = true;
 		return 0;
 	case PERF_EVENT_IOC_DISABLE:
@@ -591,7 +591,7 @@ END_TEST
 /* Failures that keep an event from coming back. */
 static const struct {
 	int answer, notes_answer, id_answer, enable_answer, attach_answer;
-	int attached; /* a try */
+	int attached; /* calls of attach() for each try */
 	int refused;  /* the error that the run reports at the end */
 } broken[] = {
 	{ -ENODEV, 0, 0, 0, 0, 0, 0 }, { -EMFILE, 0, 0, 0, 0, 0, -EMFILE }, { -EACCES, 0, 0, 0, 0, 0, -EACCES },
@@ -625,7 +625,7 @@ START_TEST(test_tried_again)
 	ck_assert_int_eq(ev.refused.code, broken[_i].refused);
 	ck_assert(events[event_of(3)->fd].enabled);
 	ck_assert_uint_eq(unit_open_fds(), fds);
-	/* Offline from its end until now, however often it was tried. */
+	/* The CPU was offline until its event could be opened, however often that was tried. */
 	events_account(&ev, t + 10 * MS);
 	ck_assert_uint_eq(ev.due_ns, 4 * 10 * MS);
 	ck_assert_uint_eq(ev.offline_ns, 5 * MS);
@@ -763,7 +763,7 @@ END_TEST
 static const struct {
 	const char *what;
 	uint64_t ms[2][6]; /* 0: unchanged */
-	int gone[2];       /* the look at which it has gone; -1: never */
+	int gone[2];       /* the look that finds it gone; -1: never */
 } late[] = {
 	{ "always there", { { 500 }, { 500 } }, { -1, -1 } },
 	{ "a little late", { { 500 }, { 300 } }, { -1, -1 } },
@@ -847,7 +847,7 @@ START_TEST(test_doubt_at_the_end)
 }
 END_TEST
 
-/* An event that cannot be read: it has gone now. */
+/* If an event cannot be read, its CPU has gone at the time of the look. */
 START_TEST(test_left_unread)
 {
 	uint64_t t = begin(false);
@@ -871,7 +871,7 @@ START_TEST(test_left_old_kernel)
 }
 END_TEST
 
-/* Gone before the interval began, but found within it. */
+/* A CPU that has gone before the interval began is found gone within it. */
 START_TEST(test_left_before)
 {
 	uint64_t t;
@@ -1171,7 +1171,7 @@ START_TEST(test_both_no_tracepoint)
 }
 END_TEST
 
-/* Before 4.3, the tracepoint has the next thread, the records do not. */
+/* Before 4.3 there are no records of switches; the tracepoint reports the next thread, too. */
 static const struct {
 	bool tracepoint, notes, both;
 	int rc;
@@ -1309,7 +1309,7 @@ END_TEST
 /* Failures that keep the CPU from coming back: nothing of it stays open, and it is tried again. */
 static const struct {
 	int switch_answer, switch_notes_answer, id_answer, enable_answer, attach_answer;
-	int attached; /* a try */
+	int attached; /* calls of attach() for each try */
 } both_broken[] = {
 	{ -ENODEV, 0, 0, 0, 0, 0 }, { -EMFILE, 0, 0, 0, 0, 0 }, { -EACCES, 0, 0, 0, 0, 0 }, { 0, -ENODEV, 0, 0, 0, 0 },
 	{ 0, -EMFILE, 0, 0, 0, 0 }, { 0, 0, -ENOTTY, 0, 0, 0 }, { 0, 0, 0, -EIO, 0, 1 },    { 0, 0, 0, 0, -EPERM, 1 },
@@ -1459,7 +1459,7 @@ START_TEST(test_inherited)
 }
 END_TEST
 
-/* Each CPU's event has the whole time, except one that was closed. */
+/* The event of each CPU has the time on all CPUs, unless it was closed: the longest time counts. */
 START_TEST(test_followed_ns)
 {
 	uint64_t ns = 1;
@@ -1503,7 +1503,7 @@ START_TEST(test_followed_enable)
 }
 END_TEST
 
-/* Events that do not sample record the threads, too. */
+/* The threads have events on CPUs that are not sampled, too, to record tasks. */
 START_TEST(test_followed_only)
 {
 	sample_only(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each way to sample is tried as for --list-backends, with the real rings, and a counter without a BPF program. This
- * program's own syscall() and ioctl() imitate the kernel; an event is a memfd.
+ * Each way to sample is tried as for --list-backends, with the real rings, and a fake counter instead of the BPF
+ * program. This program's own syscall() and ioctl() imitate the kernel; an event is a memfd.
  */
 #include "core/cli/backends.h"
 #include "core/cli/request.h"
@@ -363,7 +363,7 @@ END_TEST
 #define BY_RECORDS "by PERF_RECORD_SWITCH: "
 #define NO_RECORDS "perf events do not report threads that return to a CPU (before Linux 4.3)"
 
-/* The first event of a run of offcputime. */
+/* The same for offcputime, whose first event is another one. */
 static const struct row_of_way off_rows[] = {
 	{ .which = PERFRING, .format = FORMAT("8", "24"), .usable = true, .says = "", .opened = 3 },
 	{ .which = PERFRING,
@@ -386,7 +386,7 @@ static const struct row_of_way off_rows[] = {
 	  .code = -EOPNOTSUPP,
 	  .says = NO_RECORDS "; " TRACEPOINT "on CPU 0: No such file",
 	  .opened = 3 },
-	/* A problem of the tracepoint alone does not matter elsewhere. */
+	/* Any other error of the tracepoint ends the trial. */
 	{ .which = PERFRING,
 	  .format = FORMAT("8", "24"),
 	  .tracepoint = -EBUSY,
@@ -578,7 +578,7 @@ START_TEST(test_no_bpf)
 }
 END_TEST
 
-/* BPF is not even tried if it would taint the kernel: before 3.18 wherever bpf(2) exists. */
+/* BPF is not even tried if it would taint the kernel: before 3.18, wherever bpf(2) exists or may exist. */
 static const struct {
 	const char *release;
 	const char *kallsyms; /* NULL: no such file */

@@ -46,7 +46,7 @@ static struct entry *get(const char *path)
 	const struct mapped_file file = { .path = path };
 	struct entry *e = file_cache_get(&cache, &file);
 
-	/* The next call finds another file. */
+	/* The next call has another file at the address of @file. */
 	memset(cache.hints, 0, sizeof(cache.hints));
 	ck_assert_ptr_nonnull(e);
 	ck_assert_str_eq(e->in.file.path, path);
@@ -110,7 +110,7 @@ START_TEST(test_tries)
 }
 END_TEST
 
-/* The result of a try: is the same process tried again, another one, and in a recording? */
+/* The result of a try: is the same process tried again, another one, another one in a recording? */
 static const struct {
 	int rc;
 	bool same, other, recorded, mismatched;
@@ -147,7 +147,7 @@ START_TEST(test_results)
 }
 END_TEST
 
-/* Files that are gone still count as mismatched. */
+/* Files that the cache has dropped still count as mismatched, files that are missing now do not. */
 START_TEST(test_mismatched)
 {
 	file_cache_tried(&cache, &get("/a")->in, -ESTALE);
@@ -219,7 +219,7 @@ START_TEST(test_twin)
 	unit_write(dir, "5/root/bin/a", im.bytes, im.len);
 	unit_write(dir, "5/root/bin/other", im.bytes, im.len);
 	link_file("5/root/bin/a", "5/root/bin/b");
-	get("/bin/b"); /* before the others move */
+	get("/bin/b"); /* adding entries may move the others: not after this */
 	get("/bin/other");
 	first = &get("/bin/a")->in;
 	ck_assert_ptr_null(twin_of("/bin/a"));

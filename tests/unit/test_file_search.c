@@ -212,7 +212,7 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* All places have it; only some are searched. */
+/* All places have the file; only some are searched. */
 static const struct {
 	uint64_t start, end;
 	pid_t pids[SEARCH_PIDS_MAX];

@@ -38,7 +38,7 @@ static const struct {
 	{ true, true, false, 7, 8, false },
 	{ true, true, false, 1, 2, false },
 	{ true, true, false, 100, -1, false },
-	/* idle tasks are never among them */
+	/* idle tasks are never among the given ids */
 	{ true, false, false, 0, 0, false },
 	{ true, false, true, 0, 0, false },
 	{ true, true, true, 0, 0, false },

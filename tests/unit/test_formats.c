@@ -258,7 +258,7 @@ START_TEST(test_round_trip)
 }
 END_TEST
 
-/* Cgroups and input files, which only this form has, come back, and distinguish rows. */
+/* JSON and pprof keep cgroups and input files, which distinguish rows. */
 START_TEST(test_origin)
 {
 	static const char text[] =

@@ -14,7 +14,7 @@
 
 #define LEAF 0x400100ULL
 
-/* If a function has no frame, the kernel uses its register as frame pointer, and continues here. */
+/* A function without a frame may hold any value in rbp. The kernel takes it for a frame pointer, and goes on there. */
 #define TEXT  0x401550ULL        /* __libc_csu_init() */
 #define CODE  0x8949564157415541 /* its bytes after the first 8 */
 #define DATA  0x4c9018ULL        /* in a static program */

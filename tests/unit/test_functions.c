@@ -48,7 +48,7 @@ static int add(struct functions *f, const struct in *in)
 	return functions_add(f, &row);
 }
 
-/* "name[module] self/total before/total", by names. */
+/* "name[module] self/total self/total", the second two of before, sorted by names. */
 static const struct {
 	bool by_module;
 	struct in in[MAX_ROWS];

@@ -387,7 +387,7 @@ START_TEST(test_cpu_times_passed)
 		before[i] = times[i].before;
 		after[i] = times[i].after;
 	}
-	before[2] = after[2] = (struct cpu_times){ 0 }; /* would not fit */
+	before[2] = after[2] = (struct cpu_times){ 0 }; /* the sum would not fit */
 	cpu_times_passed(before, after, ARRAY_SIZE(times), &all);
 	ck_assert(all.listed);
 	ck_assert_uint_eq(all.idle_ns, 15);
@@ -576,7 +576,7 @@ END_TEST
 
 static const struct {
 	const char *status;
-	bool process, thread; /* a zombie is the process, the thread */
+	bool process, thread; /* the process is a zombie, the thread is */
 } zombies[] = {
 	{ "Name:\tx\nState:\tZ (zombie)\nThreads:\t1\n", true, true },
 	{ "Name:\tx\nState:\tZ (zombie)\nThreads:\t3\n", false, true },
@@ -643,7 +643,7 @@ START_TEST(test_here)
 }
 END_TEST
 
-/* A path that is too long means that there is no file, whatever its origin. */
+/* If the path of /proc or /sys is too long, no file is found there. */
 START_TEST(test_long_top)
 {
 	char name[5000];

@@ -225,7 +225,7 @@ START_TEST(test_lines_of_v8)
 }
 END_TEST
 
-/* Names and known facts; some are truncated. */
+/* The length of a name in the file, and of the known name: long ones are truncated. */
 static const struct {
 	size_t len, known;
 } lengths[] = { { 1, 1 }, { 4095, 4095 }, { 4096, 4096 }, { 4097, 4096 }, { 20000, 4096 } };
@@ -366,7 +366,7 @@ START_TEST(test_begun_anew)
 	ck_assert_int_eq(read_max(ALL), 0);
 	ck_assert_str_eq(lookup(0x1004), "-");
 	ck_assert_str_eq(lookup(0x3004), "h+0x4");
-	/* a file of the same length, by another process */
+	/* a longer file, whose header has another time */
 	im.len = 0;
 	put_good();
 	memcpy(im.bytes + 24, &time, sizeof(time));
@@ -511,7 +511,10 @@ START_TEST(test_pattern_without_rules)
 }
 END_TEST
 
-/* The rules of code that is not in the file yet; it has no name. @what: of the last one that is there. */
+/*
+ * Copies of one function at equal distances, the last one with the rules @what. Code at the next places is not in the
+ * file yet: it may get rules, but has no name.
+ */
 static void put_alike(const char *what)
 {
 	uint64_t at = 0x1000;

@@ -155,7 +155,7 @@ START_TEST(test_found)
 	ck_assert_str_eq(lookup(PID, "jit", 4), "f+0x4");
 	ck_assert_str_eq(lookup(PID, "other", 4), "f+0x4");
 	ck_assert_str_eq(lookup(PID, "jit", 16), "-");
-	ck_assert_str_eq(lookup(PID, "jit", 0x10000), "-"); /* no file is mapped there */
+	ck_assert_str_eq(lookup(PID, "jit", 0x10000), "-"); /* nothing is mapped there */
 	ck_assert_str_eq(lookup(PID + 1, "jit", 4), "-");
 	ck_assert_ptr_nonnull(jitdumps_of(dumps, PID));
 	ck_assert_ptr_null(jitdumps_of(dumps, PID + 1));
@@ -277,7 +277,7 @@ START_TEST(test_renew)
 	jitdumps_renew(dumps);
 	ck_assert_str_eq(lookup(PID, "jit", 4), "g+0x4");
 	jitdumps_renew(dumps);
-	jitdumps_renew(dumps); /* no address was looked up */
+	jitdumps_renew(dumps); /* no address was looked up since the one before */
 	ck_assert_str_eq(lookup(PID, "jit", 4), "-");
 }
 END_TEST

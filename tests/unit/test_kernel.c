@@ -11,7 +11,7 @@
 
 static const struct {
 	const char *release;
-	bool taints, stale, withholds; /* the last two: registers */
+	bool taints, stale, withholds; /* the last two are about registers */
 } releases[] = {
 	{ "3.10.0-1160.el7.x86_64", true, true, true },
 	{ "3.10.0-1160.119.1.el7.x86_64", true, true, true },

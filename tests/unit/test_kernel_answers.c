@@ -14,7 +14,7 @@
 #define K 0xffffffff81000000ULL
 #define M 0xffffffffc0000000ULL
 
-/* The answer for one address, and for all others: @around, if they are below @around_end. */
+/* @answer is for @addr. All other addresses have the symbol "proper" if they are below @around_end, otherwise none. */
 static struct {
 	uint64_t addr;
 	const char *answer; /* NULL: an error */
@@ -154,7 +154,7 @@ START_TEST(test_not_the_kernels)
 }
 END_TEST
 
-/* When profile asks the namer, and when it reads the file. */
+/* When profile asks the namer, and when it reads kallsyms. */
 static const struct {
 	const char *what;
 	const char *version, *kallsyms;
@@ -231,8 +231,8 @@ END_TEST
 
 /*
  * The code that kallsyms lists at the end may differ from the sampled code. @module, @program, @told, @reused: expected
- * names of the module, of the program at P, and of two programs with records at Q. @lost: records were lost;
- * @no_records: the kernel writes none; @by_address: the samples have no times.
+ * names of the module, of the program at M + 0x2000, and of two programs with records at M + 0x4000. @lost: records
+ * were lost; @no_records: the kernel writes none; @by_address: the samples have no times.
  */
 static const struct {
 	const char *what, *modules_now;

@@ -94,7 +94,7 @@ END_TEST
 /* On kernels that write no records of BPF programs. */
 static const struct {
 	const char *setting, *kallsyms;
-	bool one, other, later; /* a program of before, another one at its address, a new one: stayed */
+	bool one, other, later; /* stayed: a program of before, another one at an old address, a new one */
 } programs[] = {
 	{ "1\n", KALLSYMS, true, false, false },
 	{ "0\n", KALLSYMS, false, false, false }, /* kallsyms then lists no programs */

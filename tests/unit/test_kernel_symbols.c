@@ -88,7 +88,7 @@ static const struct {
 	{ K + 0x400100, "-" },
 	{ K + 0x4fffff, "-" },
 	{ K + 0x500000, "in_init+0x0 [kernel]" },
-	/* before another module: to the end of the next page */
+	/* the last symbol before a module goes to the end of the next page */
 	{ K + 0x501fff, "in_init+0x1fff [kernel]" },
 	{ K + 0x502000, "-" },
 	{ M, "-" },

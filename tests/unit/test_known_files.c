@@ -63,7 +63,7 @@ static const char *long_path(unsigned int number)
 	return path;
 }
 
-/* Long paths have a limit; after that only names are kept. Dropped files make room. */
+/* All long paths together have a limit; after that only names of files are kept. Dropped files make room. */
 START_TEST(test_long_paths)
 {
 	unsigned int i = 0;

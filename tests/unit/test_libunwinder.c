@@ -18,7 +18,7 @@
 
 #define REPLY_NS  (2 * NSEC_PER_SEC)  /* time to wait for the worker's reply */
 #define SLOW_NS   (NSEC_PER_SEC / 10) /* a reply that takes longer costs credit, like a failure */
-#define CREDIT_NS (15 * NSEC_PER_SEC) /* with this credit or less, one more may fail */
+#define CREDIT_NS (15 * NSEC_PER_SEC) /* if no more credit than this is used, one more may fail */
 
 #define P(at) (PROGRAM + (at))
 #define L(at) (OTHER + (at))
@@ -350,7 +350,7 @@ START_TEST(test_places)
 }
 END_TEST
 
-/* Another file is mapped there: the first one's rules are not used. */
+/* Another file is mapped at the place of the first one, whose rules are not used. */
 START_TEST(test_mappings_change)
 {
 	const struct row row = { "",
@@ -524,7 +524,7 @@ static bool is_refused(void)
 	return theirs.rc == -EAGAIN && paid_ns > CREDIT_NS;
 }
 
-/* On a busy host the time for a reply may end before the CPU time does: then it did. */
+/* On a busy host the time for a reply may end before the CPU time does: then the walk took REPLY_NS. */
 static void assert_lost(const struct row *row, pid_t pid, int rc)
 {
 	uint64_t began = now_ns();
@@ -573,7 +573,7 @@ START_TEST(test_crash)
 }
 END_TEST
 
-/* 16 crashes at once, over all processes: each costs a second of credit, or ten times its duration. */
+/* At least 16 crashes of all processes are permitted at once: each costs a second, or ten times its duration. */
 START_TEST(test_many_crashes)
 {
 	unsigned int i, crashed = 0;
@@ -590,7 +590,7 @@ START_TEST(test_many_crashes)
 }
 END_TEST
 
-/* The worker ends itself by its CPU time. */
+/* The worker's limit of CPU time ends it. */
 START_TEST(test_endless)
 {
 	const struct row row = { "", P(ENDLESS), FP, AT(2), 0, { 0 }, { 0 }, UNWIND_BAD };

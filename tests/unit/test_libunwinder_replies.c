@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Possible replies of the process that runs libunwind after a file has taken it over; and their cost. Without a
- * process.
+ * Possible replies of the process that runs libunwind after a file has taken it over; and their cost. No
+ * process is started.
  */
 #include "core/base/clock.h"
 #include "tests/unit/fake_time.h"
@@ -21,7 +21,7 @@ struct worker {
 
 #define ZERO 1 /* an address that is not mapped */
 
-/** struct saying - the reply, each time. */
+/** struct saying - the worker's reply to each call. */
 struct saying {
 	const char *what;
 	int rc; /* result of worker_call(); not 0: there is no reply */
@@ -214,7 +214,7 @@ START_TEST(test_saying)
 }
 END_TEST
 
-/* A process that fails is not walked again, others are. */
+/* A process with four failures is not walked again, others are. */
 START_TEST(test_process)
 {
 	static const struct saying dies = { "", .rc = -EPIPE }, works = { "", .nr = 1 };
@@ -233,7 +233,7 @@ START_TEST(test_process)
 }
 END_TEST
 
-/* After its first stack it may be taken over: its claim that the kernel lacks something is not believed. */
+/* After its first stack the worker may be taken over: its claim that the kernel lacks something is not believed. */
 START_TEST(test_taken_over)
 {
 	static const struct saying cannot = { "", .rc = -ENOSYS }, works = { "", .nr = 1 };
@@ -261,7 +261,7 @@ START_TEST(test_no_files)
 }
 END_TEST
 
-/* 16 failures at once, then one per second. */
+/* 16 failures are permitted at once, then one per second. */
 START_TEST(test_failures_of_all)
 {
 	static const struct saying dies = { "", .rc = -EPIPE };
@@ -300,7 +300,7 @@ START_TEST(test_hangs)
 }
 END_TEST
 
-/* If it cannot be confined, it is not used again. */
+/* If the worker cannot be confined, it is not used again. */
 START_TEST(test_unconfined)
 {
 	static const struct saying refuses = { "", .rc = -ENOSYS };

@@ -18,7 +18,7 @@
 
 enum { AT_INNER, CALL_INNER, CALL_MIDDLE, AT_OUTER, AT_OTHER, CALL_OTHER };
 
-/* Lines, known after it has run; and instructions, by their names. */
+/* The lines of outer() and of its inlined callees, known after it has run; and labels in its code. */
 static unsigned int line_of[8];
 static int fds_before;
 extern const char mark_inner[], mark_outer[], mark_other[];

@@ -28,7 +28,7 @@ static const struct {
 	/* the requested size if it is more than the default */
 	{ "5 s, many stacks", 99, 5 * S, 0, 2, 128, 40960, 32768, { 1493, 16384, 131072, 73728 } },
 	{ "5 s, many counts", 99, 5 * S, 0, 2, 128, 50000, 16384, { 50000, 2048, 4096, 4096 } },
-	/* otherwise it is the maximum */
+	/* a smaller requested size is the maximum */
 	{ "few stacks", 99, 5 * S, 0, 2, 128, 40960, 64, { 1493, 32, 256, 4096 } },
 	{ "one stack, one count", 99, 5 * S, 0, 2, 128, 1, 1, { 1, 1, 4, 4096 } },
 	{ "as many as there can be",
@@ -49,12 +49,12 @@ static const struct {
 	  40960,
 	  16384,
 	  { 40960, 8192, 32768, 40960 } },
-	/* if every entry is short, and if too much would have to be skipped */
+	/* no short entries, if every stack is short or if too much would have to be skipped */
 	{ "shallow", 99, 0, 0, 2, 32, 40960, 16384, { 40960, 16384, 0, 8192 } },
 	{ "less shallow", 99, 0, 0, 2, 33, 40960, 16384, { 40960, 8192, 65536, 36864 } },
 	{ "deep", 99, 0, 0, 2, 192, 40960, 16384, { 40960, 8192, 65536, 36864 } },
 	{ "too deep", 99, 0, 0, 2, 193, 40960, 16384, { 40960, 16384, 0, 8192 } },
-	/* at first, if there is one set */
+	/* the sizes for the first samples, which are small if there is one set */
 	{ "first", 99, 0, 0, 2, 128, 40960, 16384, { 1024, 1024, 2048, 4096 }, true },
 	{ "first, of few", 99, 1 * S, 0, 2, 128, 40960, 16384, { 503, 512, 1024, 4096 }, true },
 	{ "first, fast", 4999, 5 * S, 0, 2, 128, 40960, 16384, { 1024, 1024, 2048, 4096 }, true },

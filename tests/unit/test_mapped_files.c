@@ -99,7 +99,7 @@ static void check_opened(int got, const char *name, int rc, int fds)
 	ck_assert_int_eq(unit_open_fds(), fds);
 }
 
-/* The inode in the mapping: @of a file, "" of no file that exists, NULL: unknown. */
+/* @of: the file whose inode the mapping has; "": no file that exists; NULL: the inode is unknown. */
 static const struct {
 	const char *path, *of, *opened;
 	int rc;
@@ -556,7 +556,7 @@ START_TEST(test_recorded_elsewhere)
 		write_built(HOST "x.so", builds_elsewhere[_i].path, 20);
 	write_built(builds_elsewhere[_i].name, builds_elsewhere[_i].has, 20);
 	check_opened(mapped_file_open(&cfg, PID, &file), builds_elsewhere[_i].found, builds_elsewhere[_i].rc, fds);
-	/* A file that is mapped now never has such a name. */
+	/* For a live mapping, no file is looked up by its build id. */
 	cfg.recorded = NULL;
 	cfg.perf_cache = cfg.symfs = NULL;
 	file.ino = UINT64_MAX;
@@ -564,7 +564,7 @@ START_TEST(test_recorded_elsewhere)
 }
 END_TEST
 
-/* A recorded file without known build id, of this host with @inode or at @path, with --symfs; see file_search.h. */
+/* A recorded file without known build id, mapped from @path, with --symfs. @ino: is its inode that of @there? */
 static const struct {
 	const char *path, *there;
 	enum inode ino;
@@ -664,7 +664,7 @@ START_TEST(test_cache_of)
 }
 END_TEST
 
-/* Something with the name of a debug file: a link to @link, or made here. */
+/* A symlink to @link with the name of a debug file, and the file that is opened by it. */
 static const struct {
 	const char *link, *opened;
 } debug_others[] = {

@@ -201,7 +201,7 @@ START_TEST(test_copy_on_write)
 	const struct mapping empty = { 5, 5, 0, &file_a };
 
 	insert(&parent, 10, 20, 0, &file_a);
-	ck_assert_ptr_eq(parent, shared); /* not shared any more: changed in place */
+	ck_assert_ptr_eq(parent, shared); /* not shared yet: changed in place */
 	child = maps_ref(parent);
 	other = maps_ref(parent);
 	ck_assert_uint_eq(parent->refs, 3);
@@ -225,7 +225,7 @@ START_TEST(test_copy_on_write)
 	ck_assert_ptr_null(maps_find(child, 30));
 	ck_assert_uint_eq(parent->nr, 2);
 
-	insert(&other, 0, 50, 0, &file_b); /* not shared again: changed in place */
+	insert(&other, 0, 50, 0, &file_b); /* not shared any more: changed in place */
 	ck_assert_ptr_eq(other, shared);
 	ck_assert_uint_eq(other->nr, 1);
 	maps_unref(parent);
@@ -249,7 +249,7 @@ START_TEST(test_copy_empty)
 }
 END_TEST
 
-/* As many mappings as max_map_count permits, in both directions. */
+/* Many mappings, with ascending and with descending addresses. */
 START_TEST(test_many)
 {
 	enum { NR = 16384 };

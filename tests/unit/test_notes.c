@@ -78,7 +78,7 @@ static struct perf_event_mmap_page *pages[RINGS];
 static struct source *reader;
 static struct counter_ops program;
 static size_t page_size;
-static int joined[RINGS]; /* the event that owns the ring for the notes of an event */
+static int joined[RINGS]; /* by ring: the event into whose ring its notes go */
 static unsigned int nr_joined;
 
 /* The losses of an event, by its descriptor: only these events have losses. */
@@ -398,7 +398,7 @@ START_TEST(test_other_id)
 }
 END_TEST
 
-/* The note has the interval; a sample of a reported interval comes too late. */
+/* The note has the interval of its sample; a sample of a reported interval comes too late. */
 START_TEST(test_intervals)
 {
 	struct stats stats;
@@ -449,7 +449,10 @@ START_TEST(test_detach)
 }
 END_TEST
 
-/* Only the reader can find the task, and filters. In a PID namespace that can happen without a note. */
+/*
+ * The program could not find the ids of the task, so the reader filters the sample. In a PID namespace it also filters
+ * samples without a note.
+ */
 START_TEST(test_unnumbered)
 {
 	static const pid_t wanted[] = { 10, 11 };
@@ -789,9 +792,9 @@ START_TEST(test_four_kinds)
 END_TEST
 
 /*
- * The clock goes backwards between two records of one switch. With both backends, a switch whose note seems to come
- * after it was not seen, so an interval would be missing. Samples, which are written in interrupts, stay in the order
- * of their times.
+ * The clock goes backwards between two records of one switch. With both backends, if the note seemed to come
+ * after its switch, the switch would count as not seen, and an interval would be missing. Samples, which are written in
+ * interrupts, stay in the order of their times.
  */
 START_TEST(test_clock_goes_back)
 {

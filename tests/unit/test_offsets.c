@@ -4,7 +4,7 @@
 
 #include <bpf/btf.h>
 
-/* Possible kernels: each wanted member is 8 bytes after the one before. */
+/* The types of a possible kernel: each member is 8 bytes after the one before. */
 static const struct {
 	const char *type, *members[4];
 } kernel[] = {

@@ -146,7 +146,8 @@ static void check_get(const struct mapped_file *file, const char *text)
 
 START_TEST(test_gone)
 {
-	const struct mapped_file file = { "/x.so", 8, 1, .ino = (write_text(ROOT "x.so"), unit_inode(dir, ROOT "x.so")) };
+	const struct mapped_file file = { "/x.so", 8, 1,
+					  .ino = (write_text(ROOT "x.so"), unit_inode(dir, ROOT "x.so")) };
 	int i;
 
 	check_get(&file, NULL);
@@ -165,7 +166,7 @@ END_TEST
 
 /*
  * Files of process 4242 and of the host: are they kept for its child, which has no root of its own? @ino: the inode is
- * known
+ * known; @again: the result of open_files_keep()
  */
 static const struct {
 	const char *path, *file;
@@ -750,7 +751,7 @@ START_TEST(test_error)
 	ck_assert_int_eq(keep_there(own, file), !!errors[_i].get);
 	ck_assert_int_eq(open_files_get(of, &file), errors[_i].get ? errors[_i].get : -ENOENT);
 	atomic_store(&fs->failing, 0);
-	if (errors[_i].get) /* once and for all */
+	if (errors[_i].get) /* the error stays */
 		ck_assert_int_eq(open_files_get(of, &file), errors[_i].get);
 	check_text(search_there(own, file), TEXT, 0);
 	ck_assert_int_eq(unit_open_fds(), fds);
@@ -795,7 +796,7 @@ START_TEST(test_hung_device)
 		ck_assert(keep_there(own, file));
 	hangs = false;
 	ck_assert_uint_eq(open_files_hung(of), 1);
-	/* Not requested: it would have been found. */
+	/* A file on the same device, which exists, is not requested. */
 	ck_assert_int_eq(search_there(own, ours(DEVICE)), -ETIME);
 	ck_assert_uint_eq(open_files_hung(of), 2);
 	check_text(search_there(own, ours(DEVICE + 1)), "ours", 0);
@@ -805,8 +806,8 @@ START_TEST(test_hung_device)
 END_TEST
 
 /*
- * Files of another mount namespace: none of its files is opened again. The device may be a working one that has the
- * same number there.
+ * Files of another mount namespace: none of its files is opened again. In our own one, a device with the same number
+ * may be another one, and still works.
  */
 START_TEST(test_hung_mounts)
 {
@@ -857,11 +858,11 @@ START_TEST(test_slow)
 	struct mapped_file file = there(DEVICE);
 	int i;
 
-	file.ino++; /* so that it is not kept yet */
+	file.ino++; /* so that it is never kept */
 	slow_ms = LATE / 4;
 	for (i = 0; i < 100 && !open_files_hung(of); i++)
 		ck_assert(!keep_there(foreign, file));
-	/* In the time of 8 that hang and, as that time passes, some more. */
+	/* So many take the time of 8 that hang, and of the part of the run time that is permitted meanwhile. */
 	ck_assert_int_le(i, 8 * 4 + 8);
 	check_text(search_there(foreign, there(DEVICE)), TEXT, 0);
 }

@@ -110,7 +110,7 @@ static const struct {
 	  { 0, 3, 1, 2, 0, 4, 0 },
 	  1 },
 
-	/* records in order */
+	/* rings whose records stay in order */
 	{ "a clock that goes back",
 	  { { 30, 50 }, { 28, 50 }, { 29, 50 }, { 31, 50 }, { 0, END } },
 	  { 0, 1, 2, 3, 4 },

@@ -207,7 +207,7 @@ static const struct {
 	int link_fails, unnamed_fails;
 } no_names[] = { { EEXIST, 0 }, { EPERM, 0 }, { EOPNOTSUPP, 0 }, { ENOENT, 0 }, { 0, ENOENT } };
 
-/* Files without a name cannot be linked, or do not exist: the report is the same. */
+/* Files without a name cannot be linked, or cannot be made: the report is the same. */
 START_TEST(test_no_link)
 {
 	char text[] = "a report, of some length";
@@ -385,7 +385,7 @@ START_TEST(test_denied)
 	ck_assert_int_eq(open_as_nobody(at("read-only")), -EACCES);
 	check_file("read-only", "kept");
 	ck_assert_int_eq(open_as_nobody(at("new")), 0);
-	/* the file is writable, but not completely, or not at all */
+	/* the file is writable, but its directory permits neither to replace it nor to make a new one */
 	ck_assert_int_eq(chmod(at("folder/file"), 0666), 0);
 	ck_assert_int_eq(chmod(at("folder"), 0555), 0);
 	ck_assert_int_eq(open_as_nobody(at("folder/file")), -EACCES);
@@ -462,7 +462,7 @@ static void *read_fifo(void *path)
 	return got;
 }
 
-/* It waits for its reader, like the shell's redirection, and stays a FIFO. */
+/* Opening a FIFO waits for its reader, like the shell's redirection. It stays a FIFO. */
 START_TEST(test_fifo)
 {
 	char path[PATH_MAX];

@@ -144,13 +144,12 @@ START_TEST(test_overlaps)
 }
 END_TEST
 
-/* Senseless contents: so many times @text, between two valid lines. */
+/* Senseless contents: @text, @times times, between two valid lines. */
 static const struct {
 	const char *text;
-	/* The test data: where the valid lines are found, and this many bytes of the name at 0x5000 */
-	size_t times, name;
-	bool behind;  /* the second valid line is read */
-	bool dropped; /* the first one is dropped */
+	size_t times, name; /* @name: not 0: address 0x5000 has a name */
+	bool behind;        /* the second valid line is read */
+	bool dropped;       /* the first one is dropped */
 } bulks[] = {
 	{ "", 0, 0, true },
 	{ "x", 1 << 16, 0, false },      /* so much without newline also swallows the next line */

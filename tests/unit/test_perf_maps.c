@@ -134,7 +134,7 @@ static const struct {
 	{ "NSpid:\tx", MAP, true },
 	{ "NSpid:\t99999999999", MAP, true },
 	{ "xNSpid:\t17", INSIDE "tmp/perf-17.map", false },
-	/* it has a root of its own */
+	/* the process has a root of its own */
 	{ NULL, "host/tmp/perf-4242.map", false },
 	{ "NSpid:\t4242\t17", "host/tmp/perf-17.map", false },
 };
@@ -221,7 +221,7 @@ static void make_hole(void)
 	unit_write(dir, INSIDE "tmp/x", "", 0);
 }
 
-/* The newest line comes after the hole; a line that begins inside is ignored. */
+/* The newest line comes after the hole; a line that begins inside the hole is ignored. */
 static void make_late(void)
 {
 	FILE *f;
@@ -315,7 +315,7 @@ START_TEST(test_older)
 }
 END_TEST
 
-/* It is not kept for a process that ends: that may write another one until then. */
+/* Such a file is not kept for the time after the process: until its end, the process may write another one. */
 START_TEST(test_older_noted)
 {
 	int fds = unit_open_fds();
@@ -359,7 +359,7 @@ END_TEST
 
 /*
  * A recording that ended @ended seconds ago (0: unknown): the process began @began seconds ago (0: it is gone), the
- * file was last written @written seconds ago. @inside: it is in the root of the process.
+ * file was last written @written seconds ago. @inside: the file is in the root of the process.
  */
 static const struct {
 	int ended, began, written;
@@ -492,7 +492,7 @@ START_TEST(test_many_processes)
 }
 END_TEST
 
-/* One warning. */
+/* The lack of descriptors is returned once in a report, so that there is one warning. */
 START_TEST(test_no_descriptors)
 {
 	struct rlimit none = { 0, 0 }, old;
@@ -544,7 +544,7 @@ static const struct {
 	{ "1000 10 f\n", NULL, false, 5, 0x1000, "f+0x0" },
 	{ "1000 10 f\n", "1000 10 f\n2000 10 g\n", false, 1, 0x2000, "g+0x0" },
 	{ "", "1000 10 f\n", false, 1, 0x1000, "f+0x0" },
-	/* there too late, or never */
+	/* the file is there too late or never, was not noted, or does not have the address */
 	{ NULL, "1000 10 f\n", false, 1, 0x1000, "-" },
 	{ NULL, NULL, false, 1, 0x1000, "-" },
 	{ "1000 10 f\n", NULL, false, 0, 0x1000, "-" },
@@ -587,7 +587,7 @@ START_TEST(test_noted)
 }
 END_TEST
 
-/* While the process lives, the present file counts; after its end, the remaining one. */
+/* The present file counts; after it was removed, the one that was noted. */
 START_TEST(test_noted_and_lives)
 {
 	write_status(PID, getuid(), NULL);
@@ -602,7 +602,7 @@ START_TEST(test_noted_and_lives)
 }
 END_TEST
 
-/* Another process has its pid: nothing of the first is left. */
+/* Another process has the pid now: the file of the first one is dropped. */
 START_TEST(test_noted_again)
 {
 	static const char stat[] = "4242 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n";
@@ -625,7 +625,7 @@ START_TEST(test_noted_again)
 }
 END_TEST
 
-/* Dropped if it is neither looked up nor noted for a whole report. */
+/* A noted file is dropped if it is neither looked up nor noted for a whole report. */
 START_TEST(test_noted_long_ago)
 {
 	int fds = unit_open_fds();

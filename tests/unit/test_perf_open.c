@@ -158,7 +158,7 @@ static const struct {
 	{ { "6.0", LINUX(6, 0) }, EVERYTHING },
 	{ { "6.x", NEWEST }, EVERYTHING },
 	{ { "larger than ours", NEWEST, LARGER }, EVERYTHING },
-	/* Backports. Newest first: what is left out before the right one is not tried again. */
+	/* Backports. The newest features are left out first; they stay out when an older one was the right one. */
 	{ { "4.9 without mmap2", LINUX(4, 9), 0, BIT_MMAP2 }, 0, 1, 0, 0, 0, 0, 0, 0 },
 	{ { "4.9 without comm_exec", LINUX(4, 9), 0, BIT_COMM_EXEC }, MMAP },
 	{ { "4.9 without clockid", LINUX(4, 9), 0, BIT_CLOCKID }, MMAP2 },

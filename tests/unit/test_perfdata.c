@@ -386,7 +386,7 @@ START_TEST(changed_file)
 }
 END_TEST
 
-/* Data after the end of a stream's data is found at that end; earlier data cannot be read again. */
+/* The same through a pipe, except for changes in the table of features: a pipe cannot go back to read those. */
 START_TEST(changed_file_through_pipe)
 {
 	if (changed[_i].at < ENTRY(0) || changed[_i].at >= FEATURES)
@@ -422,7 +422,7 @@ END_TEST
 /* A directory: as the file "data" there, with the records of "data.0", "data.1" ... behind its own. */
 static const struct {
 	const char *what;
-	const char *files[3]; /* beside "data", with 2 samples each; "link" and "fifo" are such */
+	const char *files[3]; /* beside "data", with 2 samples each; "link" and "fifo": one instead */
 	int opened;
 	size_t records;
 } dirs[] = {
@@ -498,7 +498,7 @@ START_TEST(features_between)
 	size_t last = image.nr;
 	struct seen s;
 
-	/* The second section before the first: a stream cannot go back, files can. */
+	/* The second section is behind all others: a stream cannot go back to those, files can. */
 	make_file();
 	last = image.nr;
 	put_string("late");
@@ -698,8 +698,8 @@ START_TEST(long_stream)
 END_TEST
 
 /*
- * One size of many records is damaged, of one that is in the reader's buffer as a whole or not: all others are read. A
- * size that is too large hides the records behind it at most.
+ * The size of one of many records is damaged, whether the reader's buffer has the whole record or not: all others are
+ * read.
  */
 START_TEST(damaged_size)
 {
@@ -724,7 +724,7 @@ START_TEST(damaged_size)
 	ck_assert_int_eq(s.rc, 0);
 	ck_assert_uint_eq(s.counts.damaged, 1);
 	ck_assert_uint_eq(s.counts.damaged_at, at);
-	/* A size that is possible makes it one record more, with contents that are not. */
+	/* With a possible size the damaged record is read, too, with impossible contents. */
 	ck_assert_uint_eq(s.records, nr - (size < 80 || size % 8));
 	ck_assert(!s.counts.truncated);
 	ck_assert_uint_eq(s.counts.bytes, image.nr);

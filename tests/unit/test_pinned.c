@@ -116,7 +116,7 @@ static void check_has(struct pinned *p, uint64_t id, uint64_t time, bool has, bo
 
 static const uint32_t value_sizes[] = { 1, 8, 64 };
 
-/* The answer comes later than the sample; if the map may have changed since the sample, it is not sure. */
+/* The answer comes later than the sample; if the map may have changed since the sample, the answer is not sure. */
 START_TEST(test_has)
 {
 	int fd = pin(BPF_MAP_TYPE_HASH, 8, value_sizes[_i]);

@@ -131,7 +131,7 @@ int poll(struct pollfd *fds, nfds_t nr, int timeout)
 	return 0;
 }
 
-/* The policy is in kernel.created; the real thread is created without. */
+/* The requested policy is kept in kernel.created; the real thread is created without it. */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg), void *arg)
 {
 	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -215,7 +215,7 @@ static int nice_now(void)
 	return __atomic_load_n(&kernel.nice, __ATOMIC_ACQUIRE);
 }
 
-/* It ends by itself, whatever the thread is doing. */
+/* The raised priority ends by itself, whatever the thread is doing. */
 START_TEST(test_keep)
 {
 	priority_raise();
@@ -251,7 +251,7 @@ START_TEST(test_foreign_signal)
 }
 END_TEST
 
-/* If it could not be raised, it is not lowered. */
+/* If the priority could not be raised, it is not lowered. */
 START_TEST(test_nothing_raised)
 {
 	unsigned int calls;
@@ -288,7 +288,7 @@ static void work_until_rested(void *arg)
 		;
 }
 
-/* However long it works, the kernel makes it rest: after 3 ms or a tick later, three times as long. */
+/* However long the thread works, a timer makes it rest: after 3 ms or a tick later, three times as long. */
 START_TEST(test_rests)
 {
 	struct priority_thread t;
@@ -334,7 +334,7 @@ START_TEST(test_no_timers)
 }
 END_TEST
 
-/* A real-time thread without CPU time ends like others. */
+/* A real-time thread that does not end in time, because it has no CPU time, becomes an ordinary one. */
 START_TEST(test_never_ends)
 {
 	struct priority_thread t;

@@ -149,7 +149,7 @@ START_TEST(test_sets)
 
 	get(&c);
 	if (geteuid() || !(c.permitted & C(SETPCAP)))
-		return; /* the next test covers others */
+		return; /* test_nothing() covers other users */
 	step = in_child(drop_set, _i);
 	ck_assert_msg(!step, "%s: step %d", sets[_i].name, step);
 }
@@ -270,8 +270,8 @@ static const struct {
 };
 
 /*
- * @ready: written when this process has changed its user. @alive: it ends with its parent, which may not kill it any
- * more.
+ * @ready: written when this process has changed its user. @alive: closed when the parent ends; then this process ends,
+ * too, because the parent may not kill it any more.
  */
 static void be_stranger(int ready, int alive)
 {

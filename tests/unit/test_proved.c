@@ -254,7 +254,7 @@ END_TEST
 
 static const struct {
 	int proved, others; /* numbers of stacks, in this order */
-	bool promised;      /* the program looks for its stacks at the end */
+	bool promised;      /* in the end, the program looks for stacks of the process */
 } hopes[] = {
 	{ 1, 10, true },  { 1, 191, true }, { 1, 192, false }, { 7, 192, false },
 	{ 8, 192, true }, { 8, 250, true }, { 0, 250, false }, /* the process was not promised yet */

@@ -86,7 +86,7 @@ START_TEST(test_unwanted)
 }
 END_TEST
 
-/* Records of a type without effect: one round waits, and is gone with the next one. */
+/* Records that change no task: those of one round wait, and are gone with the next one. */
 START_TEST(test_rounds)
 {
 	size_t i, waits;

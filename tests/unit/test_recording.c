@@ -385,12 +385,12 @@ END_TEST
 /* Events, and the samples of each, one after the other in the recording. */
 static const struct {
 	const char *what;
-	const char *names[4]; /* "dummy" is one */
+	const char *names[4]; /* "dummy" is a dummy event */
 	size_t samples[4];
 	size_t unknown;
 	const char *asked;
-	const char *event, *others; /* expected, and */
-	const char *more;           /* the others with samples */
+	const char *event, *others; /* the expected names */
+	const char *more;           /* the other events with samples, and how many */
 	uint64_t taken;
 } several[] = {
 	{ "each has some", { "a", "b" }, { 2, 3 }, 0, NULL, "a", "b", "b 3", 2 },
@@ -723,8 +723,8 @@ END_TEST
 /* ---- time */
 
 /*
- * c: COMM "new" of thread 10; C: COMM "newer"; s: a sample of it; r: the end of a round. In file order, with times.
- * Expected: samples of each name, samples before any COMM, and records that came too late.
+ * c: COMM "new" of thread 10; C: COMM "newer"; s: a sample of thread 10; r: the end of a round. In file order, with
+ * times. Expected: samples of each name, samples before any COMM, and records that came too late.
  */
 static const struct {
 	struct {

@@ -1271,7 +1271,7 @@ START_TEST(test_long_name)
 }
 END_TEST
 
-/* Names that show the question, and count it. */
+/* A resolver whose names show what was asked, and which counts the questions. */
 struct asker {
 	char name[64];
 	int asked;

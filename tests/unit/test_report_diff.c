@@ -130,7 +130,7 @@ static bool has_line(const struct bytes *report, const char *line, size_t len)
 	return false;
 }
 
-/* Each line of @got is in one of @sides; if @rows are lines, in one only. Return: how many lines it has. */
+/* Each line of @got is in one of @sides; if each row is a line (@rows), in one only. Return: number of lines. */
 static size_t check_lines(const struct bytes *sides, const struct bytes *got, bool rows)
 {
 	const char *at = got->p + strlen(HEAD), *end = got->p + got->len, *next;
@@ -148,7 +148,7 @@ static size_t check_lines(const struct bytes *sides, const struct bytes *got, bo
 	return nr;
 }
 
-/* Mixes of 1024 rows: how many are in one report only, and how many of the new one are at random places. */
+/* Mixes of @rows rows. Of 1024 rows, @unlike are in one report only, @astray of the new one are at random places. */
 static const struct {
 	unsigned int rows, unlike, astray;
 	const struct report_writer *form;

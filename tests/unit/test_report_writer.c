@@ -291,7 +291,7 @@ START_TEST(test_fails)
 }
 END_TEST
 
-/* The empty lines and headers of a run: with one report, with two intervals, and of a single report. */
+/* The empty lines and headers of a run: with a report that is no interval, with one interval, and with three. */
 static const struct {
 	const char *form;
 	unsigned int first, last;

@@ -53,7 +53,7 @@ static const struct {
 	  4,
 	  1,
 	  { [3] = 0x401000 } },
-	/* Nothing is known. */
+	/* nothing is restored */
 	{ "a kernel that leaves callchains as they are",
 	  AT(2),
 	  { 9, 9, AT(5), CODE, 9, 0, 0x402000, 9, 9, 9, 9, 9 },
@@ -102,7 +102,7 @@ static const struct {
 
 START_TEST(test_restore)
 {
-	/* Its end is where its memory ends. */
+	/* The copy ends where its memory ends. */
 	uint64_t *copy = malloc(sizeof(stacks[_i].words));
 	const struct return_probes p = { stacks[_i].ips, stacks[_i].nr,           stacks[_i].fp, CODE, SP,
 					 copy,           sizeof(stacks[_i].words) };

@@ -159,7 +159,7 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* @left bytes were free when it was read; the largest record needs 1024. */
+/* @left bytes were free when the ring was read; the largest record needs 1024. */
 static const struct {
 	size_t left;
 	bool full;
@@ -194,7 +194,7 @@ START_TEST(test_nearly_full)
 	ck_assert_int_eq(ring_read(&r, see, count_full, &s), 0);
 	ck_assert_uint_eq(s.nr_full, nearly_full[_i].full);
 
-	/* The owner does not ask. */
+	/* Without ring.record, the owner is not told. */
 	ring_forget(&r);
 	r = make_ring(starts[0]);
 	write_record(3, BYTES);
@@ -682,7 +682,7 @@ START_TEST(test_many_blocks)
 			write_record(written++, BYTES / 2 - 64);
 			ck_assert_int_eq(ring_empty(&r), 0);
 		}
-		next += 7; /* does not come now: the first record ends the reading */
+		next += 7; /* a number that does not come now: see_next() ends the reading at the first record */
 		ck_assert_int_eq(ring_read(&r, see_next, NULL, &next), -EPROTO);
 		next -= 7;
 		ck_assert_int_eq(ring_read(&r, see_next, NULL, &next), 0);

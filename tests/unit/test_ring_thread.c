@@ -351,7 +351,7 @@ START_TEST(test_no_fd)
 }
 END_TEST
 
-/* Numbers of events that were disabled, in turn; further ioctl(2)s are for other events. */
+/* The first events that were disabled, in turn. All other requests fail. */
 static int disabled[2];
 static unsigned int nr_disabled;
 

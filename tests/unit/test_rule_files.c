@@ -101,7 +101,7 @@ START_TEST(test_found)
 	r = find(5, &file);
 	assert_rules(r);
 	ck_assert_ptr_eq(find(5, &file), r);
-	ck_assert_ptr_eq(find(6, &file), r); /* this process does not have it there */
+	ck_assert_ptr_eq(find(6, &file), r); /* this process does not have the file there */
 	ck_assert_int_eq(unit_open_fds(), fds + 1);
 }
 END_TEST
@@ -296,7 +296,7 @@ START_TEST(test_useless)
 	ck_assert_msg(!find(5, &useless[_i].file), "%s", useless[_i].what);
 	ck_assert(!find(5, &useless[_i].file));
 	ck_assert_int_eq(unit_open_fds(), fds);
-	/* It may be elsewhere only if it was missing. */
+	/* Another process may have the file only if it was missing here. */
 	image = good;
 	if (useless[_i].file.path[0] == '/' && !useless[_i].file.ino)
 		put_program(6, strcmp(useless[_i].file.path, "/bin/../bin/a") ? useless[_i].file.path : "/bin/a");
@@ -344,7 +344,7 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
-/* Descriptors of other files are used for it, at once. */
+/* If no descriptor is left, another file is closed for a new one, at once. */
 START_TEST(test_spared_descriptors)
 {
 	struct mapped_file file[] = { { .path = "/bin/a" }, { .path = "/bin/b" }, { .path = "/bin/c" },
@@ -399,7 +399,7 @@ START_TEST(test_debug_descriptors)
 }
 END_TEST
 
-/* Descriptors become available: it is tried again, also for the same process. */
+/* When descriptors become available, a file is tried again, also for the same process. */
 START_TEST(test_few_descriptors)
 {
 	struct mapped_file a = { .path = "/bin/a" }, b = { .path = "/bin/b" };
@@ -537,7 +537,7 @@ END_TEST
 
 #define LARGE_FILES 6 /* four of them have room */
 
-/* With rules for one function. */
+/* A large file with rules for one function. */
 static void write_large(const char *name)
 {
 	static const uint32_t rules[] = { 16,         UINT32_MAX, 0x78010003,
@@ -639,7 +639,7 @@ START_TEST(test_large_once)
 }
 END_TEST
 
-/* After that, all files are unknown. */
+/* After rule_files_clear(), all files are unknown. */
 START_TEST(test_clear)
 {
 	struct mapped_file file = { .path = "/bin/a" };
@@ -721,7 +721,7 @@ START_TEST(test_written)
 	second = serial_of(6, &file);
 	ck_assert_uint_ne(second, first);
 	times[1].tv_sec++;
-	strstr(path, "/5/root")[1] = '6'; /* it was opened there */
+	strstr(path, "/5/root")[1] = '6'; /* the file that is open now is there */
 	ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
 	ck_assert_uint_eq(serial_of(5, &file), second);
 	ck_assert_uint_eq(serial_of(6, &file), second);

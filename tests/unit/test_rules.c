@@ -510,7 +510,7 @@ static const struct {
 	{ TABLE_OMITTED, FRAME, 0, 0x2020 },
 };
 
-/* From each possible call on. The file is spread over several pages, because pages are read at once. */
+/* Reads fail from each possible call on. The file is spread over several pages, because pages are read at once. */
 START_TEST(test_failing)
 {
 	unsigned int from;
@@ -733,8 +733,8 @@ END_TEST
 /* ---- expressions */
 
 /*
- * At the end of the constants: the bytes of the length, how many of them, the bytes from there to the end of the
- * section.
+ * At the end of the code, which the section includes: the bytes of the length, how many of them, the bytes from there
+ * to the end of the section.
  */
 static const struct {
 	const char *name;

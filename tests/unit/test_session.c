@@ -254,7 +254,7 @@ static void let_stop(bool signalled)
 	if (!session->ring_thread || !session->sink.began_ns || options.off_cpu.wanted ||
 	    !(signalled || (options.duration_ns && now_ns() >= end)))
 		return;
-	/* in real time that comes later */
+	/* the ring thread waits in real time, in which the end comes later: wake it */
 	ring_thread_stop_at(session->ring_thread, options.duration_ns ? end : UINT64_MAX);
 	while (!ring_thread_stopped_ns(session->ring_thread))
 		sched_yield();
@@ -341,7 +341,7 @@ static void tick(unsigned int ms)
 
 static void setup(void)
 {
-	/* The result of a run, the same for all tests. */
+	/* The host and the options of a run, the same for all tests. */
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	fake_list_cpus(dir, "possible", "0-3");
@@ -820,7 +820,7 @@ START_TEST(test_much)
 }
 END_TEST
 
-/* If no thread can be created, the session reads the ring itself, unless it would have to wait for a report. */
+/* If no thread can be created, the session reads the ring itself, unless reports of intervals would prevent that. */
 static const struct {
 	bool from_the_begin;
 	unsigned int interval;
@@ -1255,7 +1255,7 @@ static const struct {
 	{ { { 350, SLOW_LIST, NULL, 400 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
 };
 
-/* The part of the log between two of its words, without drains. */
+/* The part of the log between counter.start and counter.stop, without drains. */
 static void changes(char *out, size_t size)
 {
 	const char *log = strstr(fake_seen()->log, "counter.start"), *end = strstr(log, "counter.stop");
@@ -1270,7 +1270,7 @@ static void changes(char *out, size_t size)
 	}
 }
 
-/* @_i: bit 0: with a thread that empties the ring, which must not do so while events are others */
+/* @_i: bit 0: with a thread that empties the ring, which must not do so while events are opened or closed */
 START_TEST(test_hotplug)
 {
 	int row = _i / 2;
@@ -1348,7 +1348,7 @@ static const struct {
 
 enum { BY_PIDFD, BY_PROC, THREADS, HOWS };
 
-/* Without a pidfd, the next look finds it, when a drain is due. */
+/* Without a pidfd, the next look finds the end, when a drain is due. */
 static void assert_stopped(const struct outcome *o, int row, int how)
 {
 	unsigned int i, last = 0;
@@ -1463,7 +1463,7 @@ static const struct {
 	{ false, false, "p", 400, 0, 0, 0 },
 	{ false, false, "p", 3000, 900, 0, 5 },
 	{ true, true, "cp", 3000, 900, 0, 5 },
-	/* After a report of half a second, missed calls are not made up for. */
+	/* After a report of 600 ms, missed calls are not made up for. */
 	{ false, false, "p", 3000, 1000, 600, 3 },
 };
 
@@ -1497,7 +1497,7 @@ START_TEST(test_progress)
 }
 END_TEST
 
-/* The session does not wake up for it. */
+/* The session does not wake up to show its progress. */
 START_TEST(test_progress_costs_no_wakeup)
 {
 	unsigned int drains[2];

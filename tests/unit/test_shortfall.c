@@ -97,7 +97,7 @@ static const struct {
 	{ { BUSY, .taken = 500, .throttled = 1, .throttled_ns = UINT64_MAX, .offline_ns = UINT64_MAX },
 	  "50 % of the samples due (1000) were not taken: the kernel throttled the event 1 time." },
 
-	/* Idle CPUs explain only the remaining samples, and only as many as they were due. */
+	/* Idle CPUs explain only the remaining samples, and only as many as were due on them. */
 	{ { BUSY, .taken = 300, .include_idle = true, .idle_ns = 10 * SEC, .throttled = 2, .throttled_ns = 6 * SEC },
 	  "70 % of the samples due (1000) were not taken: the kernel throttled the event 2 times; timer interrupts of "
 	  "idle "
@@ -116,19 +116,19 @@ static const struct {
 	{ { BUSY, .taken = 900, .idle_ns = 8 * SEC, .idle_taken = 800, .throttled = 7, .throttled_ns = SEC },
 	  "50 % of the samples due (200 outside the idle task) were not taken: the kernel throttled the event 7 "
 	  "times." },
-	/* It is unknown how many of them were taken: perhaps none. */
+	/* It is unknown how many idle samples were taken: perhaps none. */
 	{ { BUSY, .taken = 900, .idle_ns = 8 * SEC, .throttled = 7, .throttled_ns = SEC }, NULL },
 	{ { BUSY, .taken = 100, .idle_ns = 8 * SEC, .throttled = 7, .throttled_ns = SEC },
 	  "50 % of the samples due (200 outside the idle task) were not taken: the kernel throttled the event 7 "
 	  "times." },
-	/* More than they were due: interrupts of idle CPUs. */
+	/* More idle samples than were due in the idle time: interrupts of idle CPUs. */
 	{ { BUSY, .taken = 1000, .idle_ns = 8 * SEC, .idle_taken = 1000 }, NULL },
 	{ { BUSY, .taken = 900, .idle_ns = 8 * SEC, .idle_taken = 2000, .steal_ns = SEC },
 	  "50 % of the samples due (200 outside the idle task) were not taken: the hypervisor stole 1.0 s of the CPUs' "
 	  "time." },
 	{ { BUSY, .taken = 100, .idle_ns = 5 * SEC, .idle_taken = 300 },
 	  "100 % of the samples due (500 outside the idle task) were not taken: " LATE "." },
-	/* Some time is in no counter: the samples due for the busy time. */
+	/* Some time is in no counter: outside the idle task, no samples are due for it. */
 	{ { BUSY_FOR(40 * MS), .taken = 500, .idle_ns = 9 * SEC, .idle_taken = 500, .throttled = 26,
 	    .throttled_ns = SEC },
 	  NULL },
@@ -340,7 +340,7 @@ static const struct {
 	struct shortfall s;
 	const char *why; /* NULL: nothing */
 } commands[] = {
-	/* Too few samples, or at least half of them. */
+	/* Too few samples are due, or at least half of them were taken. */
 	{ { .period_ns = 10 * MS }, NULL },
 	{ { .period_ns = 10 * MS, .due_ns = 119 * MS, .cpu_ns = 119 * MS }, NULL },
 	{ { FOLLOWED, .taken = 50 }, NULL },

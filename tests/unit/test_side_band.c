@@ -24,7 +24,7 @@ enum { MAX_FDS = 512, CPUS = 3 };
 #define RECORD_IDS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 #define WATERMARK  (32 << 10)
 
-/* The answer for opening the event of thread @tid (-1: of all) on CPU @cpu (-1: any). @code 0: no such answer. */
+/* The answer for opening the event of thread @tid (-1: any) on CPU @cpu (-1: any). @code 0: no such answer. */
 struct answer {
 	pid_t tid;
 	int cpu, code;
@@ -41,7 +41,7 @@ static struct {
 	int no_dummy; /* the kernel's answer if it has no dummy event; 0: it has one */
 	bool no_clockid, no_mmap2;
 	int tries;
-	bool cpus_refused;        /* applies to tests only */
+	bool cpus_refused;        /* events of CPUs are refused until one of this process was tried */
 	struct answer answers[4]; /* for side-band events */
 	struct answer main;       /* for other events */
 	int nr_targets, full;     /* after so many events of threads, answer @full */
@@ -183,7 +183,7 @@ static void give_birth(pid_t tid, int cpu)
 			add_thread(b->pid, b->tid);
 }
 
-/* Only a test: of this process, on any CPU. */
+/* Only a test whether such an event can be opened: of this process, on any CPU. */
 static int try(int cpu)
 {
 	ck_assert_int_eq(cpu, -1);
@@ -238,7 +238,7 @@ int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 	return 0;
 }
 
-/* It may be more than this process may have. */
+/* The limit may be more than this process may have. */
 int getrlimit(__rlimit_resource_t resource, struct rlimit *rl)
 {
 	if (resource == RLIMIT_NOFILE && kernel.no_limit)
@@ -552,7 +552,7 @@ START_TEST(test_targets)
 		ck_assert_uint_eq(a->comm, readers[_i].comm);
 		ck_assert_uint_eq(a->comm_exec, readers[_i].comm);
 		ck_assert_uint_eq(a->namespaces, 0);
-		ck_assert_uint_eq(a->ksymbol, 1); /* who else loads a BPF program matters */
+		ck_assert_uint_eq(a->ksymbol, 1); /* BPF programs that others load matter, too */
 		ck_assert_uint_eq(a->disabled, 1);
 		ck_assert_uint_eq(a->exclude_kernel, 1);
 		if (!command)

@@ -115,7 +115,7 @@ static void require_due_since(uint64_t began)
 	require(signals_due() == due);
 }
 
-/* It counts from the moment when it is first seen, which may be before it is taken. */
+/* The time counts from when the signal is first seen, which may be before it is taken. */
 static void due_before_taken(int sig)
 {
 	uint64_t began = now_ns(), due;
@@ -214,7 +214,7 @@ static void note_others(int sig)
 	require(!signals_noted());
 }
 
-/* Reading continues, and is complete. */
+/* A read that the signal interrupts continues, and is complete. */
 static void note_while_reading(int sig)
 {
 	char bytes[2];

@@ -27,7 +27,7 @@ static struct {
 	bool has_dummy;
 	unsigned int opened;
 	size_t budget; /* pages */
-	int code;      /* result beyond it */
+	int code;      /* result beyond the budget */
 	struct {
 		void *at;
 		size_t pages;

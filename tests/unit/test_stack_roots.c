@@ -10,7 +10,7 @@
 
 #define TID   42
 #define STACK UINT64_C(0x7ffd00001000)
-#define WORDS 64 /* number of words from there on */
+#define WORDS 64 /* number of words from STACK on */
 #define ROOT  (STACK + 8 * 20)
 #define NEXT  8 /* words at the root that must be equal */
 
@@ -96,7 +96,7 @@ START_TEST(test_other_words)
 }
 END_TEST
 
-/* The higher root counts, or the last one. */
+/* The higher root counts; after its words have changed, the last one. */
 START_TEST(test_again)
 {
 	struct record r = sample(TID, STACK);
@@ -105,7 +105,7 @@ START_TEST(test_again)
 	assert_needed(TID, STACK, ROOT + 8 * NEXT - STACK);
 	stack_roots_note(&roots, &r, ROOT + 80);
 	assert_needed(TID, STACK, ROOT + 80 + 8 * NEXT - STACK);
-	words[30]++; /* where that one is */
+	words[30]++; /* where the higher root is */
 	stack_roots_note(&roots, &r, ROOT - 80);
 	assert_needed(TID, STACK, ROOT - 80 + 8 * NEXT - STACK);
 	r = sample(TID + STACK_ROOTS, STACK);
@@ -188,7 +188,7 @@ static const struct {
 	{ PERF_SAMPLE_REGS_ABI_64, ROOT, .no_stack = true, .tid = TID },
 };
 
-/* Neither stored nor looked up. */
+/* Bad roots and samples are neither stored nor looked up. */
 START_TEST(test_bad)
 {
 	struct record r = sample(bad[_i].tid, STACK);

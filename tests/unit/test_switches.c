@@ -283,7 +283,7 @@ static void assert_rows(const struct rows *rows, const struct want *want, const 
 	ck_assert_msg(rows_nr(rows) == i, "%s: %zu rows", name, rows_nr(rows));
 }
 
-/* Their end is never recorded: only a limited number is remembered. */
+/* The end of exited threads is never recorded: only a limited number is remembered. */
 START_TEST(test_exited_are_bounded)
 {
 	const struct switches_limits all = ALL;
@@ -505,7 +505,7 @@ static void leave(uint32_t id, uint64_t ns)
 	must(!switches_out(s, &out));
 }
 
-/* Freed addresses may not be used again there. */
+/* False with the address sanitizer and valgrind: they may not use freed memory again. */
 static bool memory_means_something(void)
 {
 #ifdef __SANITIZE_ADDRESS__

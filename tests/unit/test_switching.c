@@ -538,7 +538,7 @@ START_TEST(name_and_process_are_of_the_moment)
 }
 END_TEST
 
-/* Its samples never come, but it is known when the thread left. */
+/* The samples of the switch event never come, but it is known when the thread left. */
 START_TEST(without_rights_the_time_is_known)
 {
 	struct row row;

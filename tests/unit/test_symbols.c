@@ -68,7 +68,7 @@ static void write_text(const char *name, const char *text)
 	unit_write(dir, name, text, strlen(text));
 }
 
-/* Write a library with "first" at .text + 0x100 and "second" behind it; its inode number. */
+/* Write a library with "first" at .text + 0x100 and "second" behind it. Return: its inode number. */
 static uint64_t write_library(const char *name)
 {
 	static const struct image_symbol v[] = {
@@ -91,7 +91,7 @@ static uint64_t write_library(const char *name)
 	return st.st_ino;
 }
 
-/* Map it as the dynamic linker does: the text alone, from its page of the file on. */
+/* Map such a file as the dynamic linker does: the text alone, from its page of the file on. */
 static void map_at(pid_t pid, uint64_t start, uint64_t len, uint64_t pgoff, const char *path, uint64_t ino)
 {
 	const struct mapped_file file = { .path = path, .ino = ino };
@@ -1376,7 +1376,7 @@ START_TEST(test_partial)
 	ck_assert_str_eq(lookup(PID, TEXT + 0x300, false), "- [partial]");
 	symbols_renew(syms);
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "first+0x4 [partial]"); /* it is open */
+	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "first+0x4 [partial]"); /* the debug file is still open */
 }
 END_TEST
 

@@ -19,7 +19,7 @@ static pid_t fork_child(void)
 	ck_assert_int_ge(pid, 0);
 	while (!pid)
 		pause();
-	/* It does not run, because it sleeps. */
+	/* Wait until the child sleeps: then it does not run. */
 	while (pid) {
 		char state = 0, name[64], stat[256];
 
@@ -45,8 +45,8 @@ static void await_end(struct targets *t)
 }
 
 /*
- * @_i: bit 0: they are treated as threads, which are looked up; bit 1: their parent waits for them at once, so that
- * they vanish
+ * @_i: bit 0: the processes are treated as threads, which are looked up; bit 1: their parent waits for them at once, so
+ * that they vanish
  */
 START_TEST(test_ends)
 {

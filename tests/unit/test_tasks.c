@@ -981,7 +981,7 @@ static void put_real_stat(pid_t pid)
 	unit_write(top, name, stat, (size_t)len);
 }
 
-/* It ends when end_children() lets it. */
+/* The child ends when end_children() lets it. */
 static pid_t clone_child(bool shares, int *fd)
 {
 	static char stacks[2][64 * 1024];
@@ -1608,7 +1608,6 @@ START_TEST(test_late_reading_inherited)
 }
 END_TEST
 
-/* An image that began with an event of an unknown process gets the name that is read with its mappings. */
 /* Read after the process was born, executed a program and took another name, before any record of that was applied. */
 START_TEST(test_late_reading_of_renamed)
 {
@@ -1626,6 +1625,7 @@ START_TEST(test_late_reading_of_renamed)
 }
 END_TEST
 
+/* An image that began with an event of an unknown process gets the name that is read with its mappings. */
 START_TEST(test_late_reading_of_image)
 {
 	map(30, 0x5000, 0x6000, "/lib/told");
