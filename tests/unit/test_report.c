@@ -1271,7 +1271,7 @@ START_TEST(test_long_name)
 }
 END_TEST
 
-/* A resolver whose names show what was asked, and which counts the questions. */
+/* A resolver that tells in its names what it was asked, and counts the questions. */
 struct asker {
 	char name[64];
 	int asked;
