@@ -6,8 +6,8 @@
  *
  * An entry of a stack map takes as much memory as the deepest possible stack, and the hash of a stack gives its only
  * place. Most stacks are short. So only half as many entries as requested have room for the deepest stack. A second map
- * has short entries, of BPF_SHORT_WORDS: twice as many as requested, or four times if there is one set. A short stack
- * whose place is taken there goes to the other map.
+ * has short entries, with room for BPF_SHORT_WORDS words: twice as many entries as requested, or four times as many if
+ * there is one set. A short stack whose place is taken there goes to the other map.
  */
 #ifndef BACKEND_BPF_MAP_SIZES_H
 #define BACKEND_BPF_MAP_SIZES_H

@@ -173,7 +173,10 @@ int object_sum(const struct counter *c, unsigned int set, void *sum, size_t size
 	return 0;
 }
 
-/* Return: 1: all runs of the program that began before this call have ended; 0: not yet; -errno. */
+/*
+ * Return: 1: all runs of the program that began before the first call with @before have ended; 0: not yet; -errno.
+ * @before: in and out; zeros in the first call
+ */
 static int landed(struct counter *c, struct bpf_flight *before)
 {
 	struct bpf_flight *each = read_cpus(c, c->maps.flight, 0, sizeof(*each));

@@ -27,7 +27,7 @@ _Static_assert(sizeof(struct bpf_switch_note) == 56, "a note must not have paddi
 #define SLOTS_MIN        65536
 #define SLOTS_PER_THREAD 4   /* for each thread that exists now */
 #define SLOT_BYTES       112 /* kernel memory for each */
-#define SLOTS_MEMORY     64  /* more than SLOTS_MIN slots take at most 1/64 of the memory */
+#define SLOTS_MEMORY     64  /* slots take at most 1/64 of the memory, but there are at least SLOTS_MIN */
 
 /* Entries of a stack that the kernel walks to test whether there is a stack; one may be a PERF_CONTEXT_ marker. */
 #define PROBE_DEPTH 2
@@ -239,8 +239,8 @@ static int switches_start(struct counter *c, struct err *err)
 }
 
 /*
- * Detach a raw tracepoint's program at once: close() does not wait for that. An ordinary tracepoint's program stays
- * attached, but counts nothing.
+ * Detach a raw tracepoint's program now, because its close() does not wait. The close() of an ordinary tracepoint's
+ * event may wait long, see events_hold(): leave its program attached, but it counts nothing.
  */
 static int switches_stop(struct counter *c, struct err *err)
 {

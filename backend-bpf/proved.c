@@ -150,7 +150,7 @@ static void note_unproved(struct proved *p, struct process *proc, int32_t user_s
 		give_up(p, proc);
 }
 
-/* The user_stack for the keys of samples with this proven stack in `counts_N`. -1: no memory */
+/* Return: the user_stack that keys of `counts_N` have for samples with this proven stack; -1: no memory */
 static __s32 counted_as(struct proved *p, const struct sample_note *note, enum proof proof)
 {
 	const struct proved_leaf key = { note->top, note->user_stack };

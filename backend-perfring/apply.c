@@ -104,7 +104,7 @@ static int count(struct applier *a, struct sample *s)
 	return count_as(a, s, &o, sample_is_wanted(a, s, &o, &unsure));
 }
 
-/* There is a BPF program, but it could not identify the task of the sample. The reader has: it is @o. */
+/* The BPF program could not identify the task of the sample. The reader has identified it: @o. */
 static int count_unnumbered(struct applier *a, struct sample *s, const struct owner *o, bool wanted)
 {
 	a->stats[s->lead->note.set].spilled_filtered += !wanted;
@@ -122,9 +122,9 @@ static bool is_spilled_bystander(const struct applier *a, const struct sample *s
 }
 
 /*
- * True if the BPF program left it to us to identify the task of this sample, and therefore to filter the sample. If its
- * note is missing, assume that in a PID namespace. In the initial one, the program never leaves this to us, so the
- * sample has passed its filters.
+ * True if the BPF program left it to us to identify the task of this sample, and therefore to filter the sample. If the
+ * note is missing, return true in a PID namespace. In the initial one, the program never leaves this to us, so the
+ * sample has passed the program's filters.
  */
 static bool is_unnumbered(const struct applier *a, const struct sample *s)
 {
@@ -179,8 +179,8 @@ static void tell_pinned(const struct applier *a, const struct sample *s, const s
 }
 
 /*
- * True if the BPF program may have judged the sample by the answer about an earlier process with this pid. It applies
- * filter.tree first. So here, too, filter.tree alone must have decided: @filtered, the reader's result, is its result.
+ * True if the BPF program may have judged the sample by the answer about an earlier process with this pid. The program
+ * applies filter.tree first. So return false if the reader's result, @filtered, is not that of filter.tree alone.
  */
 static bool is_reused(const struct applier *a, const struct sample *s, bool filtered)
 {

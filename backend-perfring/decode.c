@@ -12,7 +12,7 @@
 	 PERF_FORMAT_LOST)
 #define BRANCH_COUNTERS       (1U << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, of 6.8's header */
 #define MMAP_BUILD_ID_MAX     20         /* struct perf_event_mmap2 has room for that */
-#define MISC_LOST_SAMPLES_BPF (1 << 15)  /* set by perf record, not by the kernel: its BPF filter dropped them (6.5) */
+#define MISC_LOST_SAMPLES_BPF (1 << 15)  /* set by perf record (6.5), not the kernel: perf's BPF filter dropped them */
 
 /* The rest of a record: 64-bit words from the front, or, for sample_id, from the back. */
 struct words {
@@ -63,7 +63,7 @@ static pid_t high(uint64_t word)
 	return (pid_t)(uint32_t)(word >> 32);
 }
 
-/* PERF_SAMPLE_RAW: a size of 32 bits, then that many bytes; the kernel pads them so that the record's size fits. */
+/* PERF_SAMPLE_RAW: a size of 32 bits, then that many bytes; the kernel pads both together to a multiple of 8 bytes. */
 static bool take_raw(struct words *w, struct record *r)
 {
 	size_t room = w->nr * sizeof(*w->at);
@@ -127,7 +127,7 @@ static bool skip_read(struct words *w, uint64_t format)
 	return nr <= w->nr && drop(w, times + nr * each);
 }
 
-/* PERF_SAMPLE_CGROUP. It is not read if fields that only the samples of recordings have come before it. */
+/* PERF_SAMPLE_CGROUP. It is not read if it comes after one of @between: only samples of recordings have those. */
 static bool take_cgroup(struct words *w, uint64_t type, struct record *r)
 {
 	const uint64_t between = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |

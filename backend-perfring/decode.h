@@ -61,7 +61,7 @@ struct record {
 		} mmap;                                /* PERF_RECORD_MMAP and PERF_RECORD_MMAP2 */
 		struct {
 			pid_t ppid, ptid;
-			bool exec; /* made up by perf record: the process has called exec since its fork */
+			bool exec; /* perf record made this record up: the process has called exec since its fork */
 		} fork;            /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
 		struct {
 			bool out;       /* the thread leaves its CPU; else it comes back to one */

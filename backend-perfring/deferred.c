@@ -24,7 +24,7 @@ struct thread {
 	struct waiting *first, *last;
 };
 
-/* Threads in the order in which they began to wait, or have ended. Positions; HASH_NONE: none */
+/* Positions of threads, in the order in which they began to wait (live ones) or exited; HASH_NONE: none */
 struct list {
 	uint32_t oldest, newest;
 	size_t nr;
@@ -36,7 +36,7 @@ struct deferred {
 	struct hash_index index; /* by tid */
 	struct thread *threads;
 	size_t nr_threads, cap_threads;
-	uint32_t unused;     /* of @threads; HASH_NONE: none */
+	uint32_t unused;     /* position of the first free entry of @threads; HASH_NONE: none */
 	struct list list[2]; /* of live threads, and of exited ones */
 	size_t nr, bytes;    /* of samples that wait */
 };
@@ -187,7 +187,7 @@ static struct waiting *new_sample(const struct row_key *key, unsigned int set)
 	return w;
 }
 
-/* Count all samples of a thread with the stack @user. */
+/* Count all samples of the thread at @pos; each gets @user as its user stack. */
 static int settle(struct deferred *d, uint32_t pos, const struct stack *user)
 {
 	struct waiting *w = d->threads[pos].first, *next;

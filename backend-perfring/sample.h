@@ -49,7 +49,7 @@ bool sample_is_bystander(const struct applier *a, pid_t pid);
 
 /**
  * sample_identify() - find the task of a sample by its record and the side-band records.
- * @stats: counts tasks that have left the pid tables (dead_tasks); NULL: do not count
+ * @stats: counts samples of tasks that have left the pid tables (dead_tasks); NULL: do not count
  */
 void sample_identify(struct applier *a, const struct sample *s, struct stats *stats, struct owner *o);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCKS_APART_NS INTERVAL_APART_NS /* limit for the two times of one switch, see begin_switch() */
+#define CLOCKS_APART_NS INTERVAL_APART_NS /* limit on the difference of a switch's two times, see begin_switch() */
 
 struct switching {
 	struct switches *own;    /* switches that the reader sees */
@@ -149,7 +149,10 @@ static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
 	return a->rings[ring].at_switch.seen;
 }
 
-/* True if the program has not seen the switch of this record. In a pid namespace this cannot be checked: ids differ. */
+/*
+ * True if @r is of a thread that comes, by a switch that the program has not seen. In a pid namespace this cannot be
+ * checked: ids differ.
+ */
 static bool is_of_another(const struct applier *a, uint32_t ring, const struct record *r)
 {
 	return !r->switched.out && !a->env->request->in_pidns && r->tid >= 0 && r->tid != a->rings[ring].at_switch.next;

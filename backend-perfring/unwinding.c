@@ -156,12 +156,12 @@ static void take_regs(const struct record *r, struct unwind_regs *out)
 		if (!reg)
 			continue;
 		out->r[i] = *reg;
-		/* The kernel reports -1 as a register that it does not know, see are_withheld(). */
+		/* The kernel reports -1 for a register that it does not know, see are_withheld(). */
 		out->have |= (arch_regs)(out->r[i] != UINT64_MAX) << i;
 	}
 }
 
-/* True if the kernel withholds the registers that functions save: it may if the task is in the kernel. */
+/* True if the kernel withholds the registers that functions save: it may do so for a task that is in the kernel. */
 static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 {
 	unsigned int i;
@@ -330,9 +330,9 @@ static void go_on_by_kernel(struct unwinding *u, const struct stack *user, size_
 }
 
 /*
- * Append callers from @user, the kernel's walk, beginning with the second address: this function's caller has judged it
- * to be a caller. Stop before an address that is no return address, and behind a function that does not keep a frame
- * pointer: the kernel's walk continues there, but not with callers.
+ * Append callers from @user, the kernel's walk, beginning with the second address. Call this only if the second address
+ * is known to be a caller. Stop before an address that is no return address, and behind a function that does not keep a
+ * frame pointer: the kernel's walk continues there, but not with callers.
  */
 static void go_on_chained(struct unwinding *u, const struct stack *user, struct unwind_result *result)
 {
@@ -579,7 +579,7 @@ static enum unwound walk_sample(struct unwinding *u, const struct stack *user, s
 {
 	bool withheld = stale & ARCH_STALE_SAVED || are_withheld(regs, u->record->sample.mask);
 
-	/* It is an instruction that a uprobe has moved, or a return through a uretprobe: the caller is unknown. */
+	/* The instruction is one that a uprobe has moved, or a return through a uretprobe: the caller is unknown. */
 	if (is_uprobes(u, regs->r[ARCH_IP])) {
 		u->ips[0] = regs->r[ARCH_IP];
 		result->nr = 1;

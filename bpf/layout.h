@@ -95,8 +95,8 @@ struct bpf_config {
 
 	/* Only for programs that see switches: the wanted intervals off the CPU. */
 	__u64 min_ns, max_ns; /* limits of their length, both included */
-	__u64 state_mask; /* with @by_state: only intervals that begin in one of these states; if 0: if the thread could
-			     run */
+	__u64 state_mask; /* with @by_state: only intervals that begin in one of these states; 0: only those of a thread
+			     that could still run */
 	__u64 could_run;  /* bits of a state to ignore: a thread that leaves with no other bits could still run */
 	__u64 dead;       /* bits that mean that a thread never comes back */
 	__u32 by_state;
@@ -153,9 +153,8 @@ struct bpf_count_key {
  * Key of `proved`. With a @user_stack (as in struct bpf_count_key), samples of the process with this stack need not be
  * unwound. The value is an __s32: the user_stack with which such samples are counted in `counts_N`. It is @user_stack
  * itself, or a number from BPF_LEAF_STACKS on. Such a number stands for the stack @user_stack with the address @top
- * behind its leaf; user space inserts that address. An entry
- * with BPF_NO_STACK as its @user_stack says that the process has proven stacks: only then does the program look for
- * each.
+ * behind its leaf; user space inserts that address. An entry with BPF_NO_STACK as its @user_stack says that the process
+ * has proven stacks: only then does the program look up the stacks of its samples.
  */
 struct bpf_proved_key {
 	__u32 set; /* N; 0 with BPF_NO_STACK */
@@ -192,8 +191,8 @@ struct bpf_stats {
 /*
  * The one entry of `flight`, one for each CPU. A run of the program increments @entered before it reads `config.set`,
  * and @left at its end. Once both are equal on a CPU, no run there can still use an older set.
- * @came: time off the CPU: the thread that came at the last switch; 0: there was none yet. raw_count_switch() stores
- * the address of its structure, because execve(2) may change its id. count_switch() has no address: it stores 1 + id
+ * @came: only offcpu.bpf.c: the thread that came at the last switch; 0: there was no switch yet. raw_count_switch()
+ * stores the address of the task, because execve(2) may change its id. count_switch() has no address: it stores 1 + id
  */
 struct bpf_flight {
 	__u64 entered, left;

@@ -3,8 +3,8 @@
  * Add up the time that threads are off their CPUs, by task and stacks, in the kernel.
  *
  * A program runs at each switch, on the CPU that switches: the current task is the one that leaves. count_switch() runs
- * on every kernel since 4.9, see shared.h. raw_count_switch() is for kernels with BTF, if the tracepoint's id cannot be
- * read, or its record has another layout. The maps are described in layout.h.
+ * on every kernel since 4.9, see shared.h. raw_count_switch() needs 4.17 and BTF; where it can run, user space prefers
+ * it, see choose_source() in backend-bpf/offcpu.c. The maps are described in layout.h.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -146,7 +146,8 @@ static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c,
 }
 
 /*
- * Store the stacks. Return: BPF_COUNTED: the key is in @slot; BPF_SPILLED: it is not, or user space unwinds the stacks.
+ * Store the stacks. Return: BPF_COUNTED: the key is in @slot; BPF_SPILLED: it is not, because a stack could not be
+ * stored, or user space unwinds the user stack.
  */
 static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b,
 				      const struct bpf_note *who, struct bpf_slot *slot)
@@ -164,7 +165,7 @@ static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, str
 	return BPF_COUNTED;
 }
 
-/* An interval of thread @id is still open, and its end was not seen: count it as lost here, or tell the reader. */
+/* If an interval of thread @id is still open, its end was not seen: count it as lost here, or tell the reader. */
 static __always_inline void lose_interval(void *ctx, struct bpf_switch_stats *b, struct bpf_slot *slot, __u32 set,
 					  __u32 id)
 {

@@ -3,7 +3,7 @@
 #define COMPAT_FILES_H
 
 /**
- * file_without_name() - make a new file in @folder without a name, for reading and writing, mode 0600.
+ * file_without_name() - make a new file without a name, in directory @folder, for reading and writing, mode 0600.
  *
  * O_TMPFILE exists since 3.11, and not in every file system. An older kernel treats it as O_DIRECTORY, and returns
  * EISDIR: see open(2), BUGS.

@@ -195,7 +195,7 @@ static int read_in_child(struct tracefs_event *event)
 	return event->rc;
 }
 
-/* If the kernel has no tracefs, it has no fsopen(2) either, or no tracepoints to read. */
+/* There is no need to try debugfs like this: a kernel without tracefs has no fsopen(2) either, or no tracepoints. */
 static bool look_in_detached(struct search *s)
 {
 	int rc, fd = mount_detached("tracefs");

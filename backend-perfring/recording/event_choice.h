@@ -22,8 +22,8 @@ struct event_choice {
 
 /**
  * choice_open() - read until the event is known: the sampled event called @in->event, or if that is NULL, the first
- * event with samples. Reads up to 64 MiB while the first event has no samples; if none has any, takes the first one
- * that is sampled. Call choice_release() also after a failure.
+ * event with samples. Reads up to 64 MiB while the first event has no samples. If no event has any by then, takes the
+ * first one that is sampled. Call choice_release() also after a failure.
  *
  * Return: 0, also if there is no such event; -errno, described.
  */
@@ -43,10 +43,13 @@ int choice_count(struct event_choice *c, const struct perfdata *pd, size_t event
 /** choice_is() - true if @event is the chosen one, or has its name: perf record -G makes one for each cgroup. */
 bool choice_is(const struct event_choice *c, const struct perfdata *pd, size_t event);
 
-/** choice_name() - append @name, which may be hostile, after @used bytes of @to, EVENT_NAMES_BYTES. Return: used. */
+/**
+ * choice_name() - append @name, which may be hostile, to the @used bytes of @to, which has room for EVENT_NAMES_BYTES.
+ * Return: how many bytes are used now.
+ */
 size_t choice_name(char *to, size_t used, const char *name);
 
-/** choice_list() - write the names of all sampled events that were not chosen to @to, EVENT_NAMES_BYTES. */
+/** choice_list() - write the names of all sampled events that were not chosen to @to; its room: as choice_name(). */
 void choice_list(const struct event_choice *c, const struct perfdata *pd, char *to);
 
 #endif

@@ -204,7 +204,10 @@ static int take_feature(struct perfdata *pd, const unsigned char *payload, size_
 	return 0;
 }
 
-/* Skip the data behind this record, which its size does not include. @payload begins with their size: @width bytes. */
+/*
+ * Skip the data behind this record, which its size does not include. @payload begins with the size of the data, a
+ * number of @width bytes.
+ */
 static int skip_data(struct perfdata *pd, const unsigned char *payload, size_t size, size_t width)
 {
 	uint64_t len = 0;
@@ -236,7 +239,7 @@ static int take_compressed(struct perfdata *pd, const unsigned char *payload, si
 		return -EBADMSG;
 	}
 	if (!pd->file.header.compression)
-		pd->file.header.compression = COMPRESSION_ZSTD; /* the only method, so perf may not write it */
+		pd->file.header.compression = COMPRESSION_ZSTD; /* the only method: the recording need not name it */
 	inflater_feed(&pd->part->inflater, payload, len);
 	pd->part->inflating = true;
 	return 0;

@@ -115,7 +115,7 @@ struct inflater {
 	void *context;
 	const unsigned char *in; /* in_size bytes of the current piece, of which in_at are used */
 	size_t in_size, in_at;
-	bool full; /* the last step filled the output: zstd may still hold some of input that is already used */
+	bool full; /* the last step filled the window: zstd may hold more output, even if all input is used */
 	bool broken;
 	struct window window;
 };

@@ -12,7 +12,7 @@ enum {
 	PERFDATA_HEADER_ATTR = 64,
 	PERFDATA_TRACING_DATA = 66,
 	PERFDATA_BUILD_ID = 67,
-	PERFDATA_FINISHED_ROUND = 68, /* ends a round: the next has no record older than one of the last round */
+	PERFDATA_FINISHED_ROUND = 68, /* ends a round: only the next one may have records older than its newest */
 	PERFDATA_AUXTRACE = 71,
 	PERFDATA_EVENT_UPDATE = 78,
 	PERFDATA_FEATURE = 80,

@@ -109,7 +109,7 @@ static void unmap(struct cpu_rings *s)
  * Only the kernel knows how much memory may be locked, and other programs of the same user lock some of it, so try. All
  * rings should have the same size: unmap those that are mapped already, which frees their memory, and map them again.
  * Once the run has begun, the rings of other places hold records, and stay mapped.
- * Return: false: there is no smaller ring.
+ * Return: false: there is no smaller ring, or the failure @code has another cause than the size.
  */
 static bool shrink_rings(struct source *b, size_t *first, size_t last, int code)
 {

@@ -17,8 +17,7 @@
 
 #define REFRESH_NS NSEC_PER_SEC
 
-/* Records wait in memory up to a limit, which the ring that is emptied last may pass. Each list begins its own block.
- */
+/* Records wait in memory up to a limit; the ring that is emptied last may exceed it. Each list begins its own block. */
 static struct blocks *make_blocks(const struct events *ev)
 {
 	size_t lists = 2 * 2 * ev->nr_places; /* struct ring_kept */

@@ -11,9 +11,9 @@
 
 /*
  * A thread holds the lock of a ring while it moves this many bytes, some 100 us. While the real-time thread waits for
- * the lock, the reader has its priority, but not the timer that limits it (core/host/priority.h). And this timer may
- * make the real-time thread sleep while it has the lock. If ring.record is set, everything is moved at once, so that
- * lost records can only be behind the last one that was moved.
+ * the lock, the reader inherits its priority, but not the timer that limits the real-time thread
+ * (core/host/priority.h). And this timer may make the real-time thread sleep while it has the lock. If ring.record is
+ * set, everything is moved at once, so that lost records can only be behind the last one that was moved.
  */
 #define MOVED_AT_ONCE (256UL << 10)
 
@@ -194,7 +194,7 @@ static int keep_record(struct ring *r, uint64_t at, size_t size, struct ring_par
 
 /*
  * With the lock held. Move records into memory until @most bytes are reached.
- * @more: out: records that were there at the start are left
+ * @more: out: some records that were in the ring at the start were not moved
  * Return: 0; -ENOMEM: no block was free for the next record
  */
 static int move(struct ring *r, size_t most, bool for_reader, bool *more)

@@ -38,7 +38,8 @@
  * The kernel:
  *   arch_entry_stale()    ARCH_STALE_*: the user's registers that the kernel's entry code has not saved if the named
  *                         function is the outermost kernel function of a callchain
- *   ARCH_PERF_PUSHED      mask of the registers of a sample that may have a return address of that entry code instead
+ *   ARCH_PERF_PUSHED      mask of the registers of a sample whose value may be a return address that a call in that
+ *                         entry code has pushed
  *   ARCH_AUDIT            AUDIT_ARCH_* of its system calls
  *   arch_fstat()          calls fstat(2), whatever libc does for fstat(3); returns 0 or -errno
  *   ARCH_ADD_IS_BARRIER   true: in a BPF program, an atomic addition whose result is unused is a full memory barrier.

@@ -1271,7 +1271,7 @@ START_TEST(test_long_name)
 }
 END_TEST
 
-/* A resolver that tells in its names what it was asked, and counts the questions. */
+/* A resolver that counts the questions; each name is the question itself. */
 struct asker {
 	char name[64];
 	int asked;
