@@ -52,10 +52,9 @@ struct tasks;
 /**
  * struct symbol - everything known about an address.
  * @name:   NULL: no symbol. Borrowed until symbols_free() or symbols_renew() or, for a user address, tasks_forget().
- * @offset: of the address from the start of the symbol or @function; without both: the file's own address of it, 0: not
- *          known
+ * @offset: of the address from the start of the symbol or @function; without both: as @file_address
  * @module: "kernel" (also for unknown kernel addresses), a kernel module's name, "bpf", a mapped file's base name,
- *          "[vdso]", "//anon" and other names as they are; NULL: no known mapping. Borrowed; a file's from tasks.
+ *          "[vdso]", "//anon" and other names as they are; NULL: no known mapping. Borrowed; tasks owns a file's.
  * @file:   base name of the source file; NULL: not known, or not wanted. Borrowed until the next symbols_user().
  * @line:   in @file: the line of the address, or of the call to the function that is inlined there; 0: not known
  * @inlined: it is no symbol, but a function that was inlined into one; @name is borrowed like @file, and there is no
@@ -66,7 +65,7 @@ struct tasks;
  *           file's own address
  * @anonymous: @module is memory that has no file, and its name says nothing about code: "//anon", "[heap]"
  * @address: for a kernel frame whose value is no address, the address of its code; else 0
- * @file_address: the file's own address that was looked up, wherever the file is mapped; 0: not known
+ * @file_address: the file's own address of it, as in its ELF symbols, wherever the file is mapped; 0: not known
  * @reused:  nothing else is known because different files were mapped at the address, see tasks_find()
  */
 struct symbol {

@@ -9,10 +9,10 @@
 
 #define USEC_PER_SEC 1000000
 
-/* A file with a limit, below @top, the mount point of a hierarchy below /sys. */
+/* A file with a limit, in the directory of a cgroup. @top: the mount point of the hierarchy, as a path below /sys. */
 struct limit_file {
 	const char *top, *name;
-	const char *period; /* the period of the limit in microseconds; NULL: it is not a limit on time */
+	const char *period; /* the file with the period of the limit; NULL: it is not a limit on time */
 };
 
 /* A limit in both versions; no @top: that version has none. */

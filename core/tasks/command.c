@@ -127,7 +127,10 @@ pid_t command_pid(const struct command *c)
 	return c->pid;
 }
 
-/* @options: of wait4(2). If it has ended, another process may get its id: pass on no more signals. */
+/*
+ * Check whether the command has ended. @options: of wait4(2). After its end another process may get its id, so no more
+ * signals are passed on.
+ */
 static void look(struct command *c, int options)
 {
 	pid_t pid = 0;

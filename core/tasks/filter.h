@@ -34,7 +34,7 @@ struct filter {
 
 	bool by_cpu;
 	uint32_t cpu;            /* with @by_cpu: the only CPU */
-	bool no_kernel, no_user; /* stacks without this side */
+	bool no_kernel, no_user; /* leave out the kernel stacks, the user stacks */
 
 	/* For off-CPU intervals; switches.h filters by their length. */
 	enum { FILTER_ANY_THREADS, FILTER_USER_THREADS, FILTER_KERNEL_THREADS } threads;

@@ -13,7 +13,7 @@
 /**
  * struct mapped_file - a file that some process has mapped, as the kernel named it.
  * @path:  as seen from the process's own root (in a chroot, the path in /proc differs), or "[vdso]", "//anon", ...;
- * never NULL; without " (deleted)" if @ino or @build_id is known. For the vDSO of a 32-bit process VDSO32, see
+ *         never NULL; without " (deleted)" if @ino or @build_id is known. For the vDSO of a 32-bit process VDSO32, see
  *         tasks_mmap().
  * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 if unknown (plain MMAP records)
  * @build_id:      from MMAP2 records that have it instead of device and inode; zero from its size on

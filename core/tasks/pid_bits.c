@@ -34,7 +34,7 @@ static uint64_t *word_of(const struct pid_bits *b, pid_t pid)
 	return pid > 0 && (uint32_t)pid / 64 < b->nr_words ? &b->words[(uint32_t)pid / 64] : NULL;
 }
 
-/* Most calls change nothing: read the word first, because writing takes its cache line from the other thread. */
+/* Most calls change nothing: read the word first, because writing takes its cache line from other CPUs. */
 bool pid_bits_set(struct pid_bits *b, pid_t pid)
 {
 	uint64_t *word = word_of(b, pid), bit = bit_of(pid);

@@ -21,7 +21,7 @@
 struct seen {
 	uint64_t id;
 	bool has;
-	uint64_t since_ns, looked_ns; /* when @has was first found; time of the last lookup */
+	uint64_t since_ns, looked_ns; /* when a lookup first found this @has; time of the last lookup */
 	enum { NOT_TOLD, TOLD_NO, TOLD_YES } told;
 	bool changes; /* a BPF program has found it both ways */
 };

@@ -28,9 +28,9 @@ int pinned_fd(const struct pinned *p);
 /**
  * pinned_has() - true if @id was a key at some time after the sample was taken.
  * @time:   of the sample, CLOCK_MONOTONIC; 0: not known
- * @unsure: out: set to true if the answer may have been the other one when the sample was taken: because this
- *          answer was found only after @time (again), because @time is 0, because of pinned_told(), or because there
- *          is no memory. Else unchanged
+ * @unsure: out: set to true if the answer may have been the other one when the sample was taken: because the
+ *          answer last changed, or was first looked up, at or after @time, because @time is 0, because of
+ *          pinned_told(), or because there is no memory. Else unchanged
  */
 bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure);
 

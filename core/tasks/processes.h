@@ -26,7 +26,7 @@ struct reading {
 struct image {
 	char comm[COMM_LEN]; /* the name it began with; "": not known */
 	uint32_t number;     /* no other image of any process has it; never 0 */
-	uint64_t comm_ns;    /* when it was read from /proc; 0: it is from an event */
+	uint64_t comm_ns;    /* when @comm was read from /proc; 0: it is from an event */
 	struct maps *maps;
 	struct reading *reading; /* NULL: all of @maps is from events */
 	uint32_t cgroup;         /* see tasks_cgroups.c */
@@ -46,7 +46,7 @@ struct process {
 	bool inherits;   /* it has not called exec since its parent forked it */
 	bool anew;       /* some mappings may be missing: see tasks_read_anew() */
 	pid_t parent;    /* process that forked it; 0: no record */
-	pid_t shown;     /* a thread whose directory in /proc shows the process; 0: its own does */
+	pid_t shown;     /* its leader has ended: a thread that is read in /proc instead; 0: none */
 	uint64_t memory; /* processes with the same number here have the same memory; 0: it has its own */
 	struct image *images;
 	size_t nr_images, cap_images, nr_sampled, nr_remapped;

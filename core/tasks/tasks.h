@@ -4,10 +4,11 @@
  *
  * The input is side-band records in time order (backend-perfring) and, for the state before the first record, /proc. A
  * process is a list of images: each fork and each exec begins a new one, and so does a mapping that changes the file at
- * an address. A sample that comes in time order has the image of its time. In-kernel counts carry no time: their
- * addresses are looked up in the newest image that began under the row's comm and maps the address, else in the newest
- * image that maps it. If another image with that comm maps something else there, and may have samples, the address is
- * unknown. An image whose mappings could not be read ends the search, too: better no name than a wrong one.
+ * an address. A sample that comes in time order has the image of its time. In-kernel counts carry no time: the
+ * addresses of a row (rows.h: stacks, a process and its comm) are looked up in the newest image that began under the
+ * row's comm and maps the address, else in the newest image that maps it. If another image with that comm maps
+ * something else there, and may have samples, the address is unknown. An image whose mappings could not be read ends
+ * the search, too: better no name than a wrong one.
  *
  * Memory is limited to running processes, those that rows still need, and records between two calls of tasks_forget().
  * Not thread safe.

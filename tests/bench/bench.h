@@ -17,7 +17,7 @@ static inline uint64_t rng(void)
 	return z ^ (z >> 31);
 }
 
-/* CPU time in seconds: the time of one core, independent of other programs. */
+/* CPU time of all threads of this process, in seconds. */
 static inline double cpu_time(void)
 {
 	struct timespec ts;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * names_cost kallsyms | file FILE | report FILE FOLDER: measure the cost of names in CPU time, each figure in a new
- * process.
+ * names_cost kallsyms | file FILE | report FILE FOLDER: measure the cost of names in CPU time. Each run measures one
+ * of the three.
  *
- * kallsyms: to read /proc/kallsyms, and to have all its symbols ready. file: the first lookup in FILE, then lookups of
- * addresses all over its code, of which the first ones read names; and memory. report: 100000 distinct stacks of 20
- * frames all over the code of 500 copies of FILE, each with a build id of its own, which are put into FOLDER.
+ * kallsyms: the cost of reading /proc/kallsyms, and of reading it and loading all its symbols. file: the cost of the
+ * first lookup in FILE, of 100000 lookups of addresses all over its code, of the same lookups again, and the memory.
+ * report: the cost of a report of 100000 distinct stacks of 20 frames all over the code of 500 copies of FILE. The
+ * copies are written to FOLDER, each with a build id of its own.
  */
 #include "tests/bench/bench.h"
 #include "tests/row_key.h"
@@ -42,7 +43,7 @@ static long peak_kib(void)
 	return ru.ru_maxrss;
 }
 
-/* Of ended child processes. */
+/* CPU time of child processes that have ended, in seconds. */
 static double children_time(void)
 {
 	struct rusage ru;
@@ -197,7 +198,7 @@ static char *read_file(const char *path, size_t *len)
 	return bytes;
 }
 
-/* The position of its build id. */
+/* The position of the build id of @path in @bytes, which are its contents. */
 static char *find_build_id(const char *path, char *bytes, size_t len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * switches [N]: measure the cost of N intervals off the CPU (5000000) of 2000 threads. Each is one switch of a leaving
- * thread and one of a coming thread, with 20 user and 10 kernel frames, and 16 stacks for each thread. Goal: 1 us.
+ * thread and one of a coming thread, with 20 user and 10 kernel frames, and 16 stacks for each thread. Goal: 1 us
+ * of CPU time for each interval.
  */
 #include "tests/bench/bench.h"
 

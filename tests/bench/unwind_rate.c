@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_rate [FILE]: measure the cost of unwinding alone. A stack of this program with 20 frames is unwound repeatedly
- * for a second of CPU time: stacks per second. Then by libunwind in its own process for a second, including the
- * messages between the two. With FILE, measure the cost of the first rule of that file: the time to open it and find
- * the rule, and the memory.
+ * unwind_rate [FILE]: measure the cost of unwinding alone. Without FILE, unwind a stack of this program with 20 frames
+ * repeatedly for a second of CPU time, and print stacks per second. Then let libunwind do the same in a process of its
+ * own, for a second that includes the messages between the two processes. With FILE, measure only the cost of the first
+ * rule of that file: the time to open it and find the rule, and the memory.
  */
 #include "tests/bench/bench.h"
 

@@ -61,7 +61,7 @@ static void check_debuglink(const struct elf_symbols *es)
 		check(!name);
 }
 
-/* Return: was there something to add? */
+/* Return: true if debug symbols were added. */
 static bool add_debug(struct elf_symbols *es, const uint8_t *data, size_t size)
 {
 	bool wanted = elf_symbols_wants_debug(es), added = !elf_symbols_add_inside(es);

@@ -2,9 +2,9 @@
 /*
  * libFuzzer target for rules_open(), lookups in its result, and unwind_walk() with its rules.
  *
- * Input: struct head, then the words of a stack, then a file; or with FLAG_SECTION, so that most inputs get to its
- * records, the .eh_frame of a file that is made for it. All addresses show that file, so that a walk goes on from any
- * return address.
+ * Input: struct head, then the words of a stack, then a file. With FLAG_SECTION, the rest is only the .eh_frame, and a
+ * file is made for it, so that most inputs get to its records. That file is mapped at all addresses, so that a walk
+ * goes on from any return address.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -17,11 +17,11 @@
 #include <string.h>
 
 #define FLAG_SECTION 1U
-#define FLAG_WRAP    2U           /* after its end the stack begins again, otherwise there is nothing */
-#define FLAG_CUT     4U           /* or there is more that was not copied */
+#define FLAG_WRAP    2U           /* after its end the stack begins again, otherwise reads there fail */
+#define FLAG_CUT     4U           /* they fail because that part of the stack was not copied */
 #define WINDOW       (1ULL << 24) /* bytes of the file, which are mapped repeatedly */
 #define MAX_LOOKUPS  128
-/* Limit: for each register and the CFA, an expression that reads with each step, then its own word. */
+/* Limit for each frame: for each register and the CFA, an expression that reads with each step, then its own word. */
 #define MAX_READS ((ARCH_NR_REGS + 1) * (1024 + 1))
 
 struct head {
@@ -81,7 +81,7 @@ static void check_row(const struct cfi_row *row, uint64_t addr)
 		check(row->how[i] <= CFI_VAL_EXPR);
 }
 
-/* The lookups of another unwinder. */
+/* The lookups that libunwind asks for (unwind/libunwinder_serve.c). */
 static void look_up_records(struct rules *r, uint64_t addr)
 {
 	struct rules_table table;

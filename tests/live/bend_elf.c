@@ -2,7 +2,7 @@
 /*
  * bend_elf WAY IN OUT [ARGUMENT] - copy a 64-bit ELF file of this host and damage the parts that loaders do not read:
  * its section headers, and sections that are not loaded or that a running program does not use. `bend_elf` alone lists
- * the ways.
+ * the ways that suit any file.
  */
 #include <elf.h>
 #include <errno.h>
@@ -134,7 +134,7 @@ static void headers_many(void)
 	ehdr()->e_shnum = 0xfeff;
 }
 
-/* More than 65,279 sections: their number is in section 0. */
+/* If a file has more than 65,279 sections, e_shnum is 0 and their number is in section 0. */
 static void headers_2_32(void)
 {
 	section_at(0)->sh_size = 1ULL << 32;
@@ -290,7 +290,7 @@ static void symbols_section(void)
 	each_symbol(symbol_section);
 }
 
-/* Rename func_a and func_b to ARGUMENT, which may be longer: a few samples may all be of one of them. */
+/* ARGUMENT may be longer than the old names. Both functions get it, because a few samples may all be of one of them. */
 static void rename_symbol(Elf64_Sym *sym)
 {
 	Elf64_Shdr *sh = section(".strtab");
@@ -426,7 +426,7 @@ static void debug_beyond(void)
 	each_debug(debug_beyond_one);
 }
 
-/* Pretend that the section is compressed: a few bytes that expand to 1 TiB. */
+/* Pretend that the section is compressed, and has 1 TiB when it is expanded. */
 static void explode_one(Elf64_Shdr *sh)
 {
 	Elf64_Chdr *ch = (Elf64_Chdr *)(void *)(image + sh->sh_offset);
@@ -505,7 +505,7 @@ static const struct {
 	{ "debug-explodes", debug_explodes },
 	{ "frames-lie", frames_lie },
 	{ "frames-ones", frames_ones },
-	/* These ways need an ARGUMENT, or a file that has such a section. */
+	/* These ways need an ARGUMENT, or a file with .gnu_debuglink. "=": not in the list of ways. */
 	{ "=name", symbol_name },
 	{ "=debuglink", debuglink },
 	{ "=debuglink-end", debuglink_endless },

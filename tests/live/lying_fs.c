@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * lying_fs WAY SOURCE MOUNTPOINT UID PROGRAM [ARGUMENT...] - run PROGRAM, a path below the new root, as this user in a
+ * lying_fs WAY SOURCE MOUNTPOINT UID PROGRAM [ARGUMENT...] - run PROGRAM, a path below the new root, as user UID in a
  * mount namespace of its own. Its root is a file system that shows SOURCE, read-only. From SIGUSR1 on the file system
  * is hostile:
  *
  *   hang  takes requests, and never answers: a process that waits for an answer cannot even be killed
  *   drip  answers one request in a second
- *   lie   has every file that is looked up: of root, of 2^60 bytes, with the name "lied" for code at 0x10000000
+ *   lie   has every file that is looked up. If SOURCE lacks a file, the file belongs to root and has 2^60 bytes. They
+ *         repeat a line of a perf map, with the name "lied" for code at 0x10000000
  *
  * When this process ends, at the latest with PROGRAM, the kernel answers the open requests with an error, and PROGRAM
  * is killed.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * name_all [N] - look up the name of every function in /proc/kallsyms, at its first byte and one behind it, in two
- * ways: from the file, and from the kernel itself. Of the functions of the kernel proper it looks up one in N. It
- * prints a line for each lookup that differs, and the numbers of lookups, of functions in modules and BPF programs, of
- * answers by the kernel, and of differences. It fails if the kernel cannot give names.
+ * name_all [N] - look up the name of every function in /proc/kallsyms, at its first byte and at the next one, in
+ * two ways: from the file, and from the kernel itself. Of the functions of the kernel proper it looks up one in N. It
+ * prints a line for each of the first 20 lookups that differ, and the numbers of lookups, of functions in modules and
+ * BPF programs, of answers by the kernel, and of differences. It fails if the kernel cannot give names.
  */
 #include "backend-bpf/namer.h"
 #include "core/base/err.h"

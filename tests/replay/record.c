@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * record MILLISECONDS HZ FILE COMMAND [ARGUMENT...] - run COMMAND for that long and record the records of its processes
- * in the rings of all CPUs, for replay. Needs root; no test runs it.
+ * record MILLISECONDS HZ FILE COMMAND [ARGUMENT...] - run COMMAND for that long and write the records of its processes
+ * from the rings of all CPUs to FILE, for replay. Needs root; no test runs it.
  *
  * The events, and the way of reading them, are those of `profile --backend=perfring`. Records of other processes are
  * left out: of the machine, a recording shows only the kernel's addresses, process ids, and the paths that COMMAND
  * maps. So put the workload at a path that reveals nothing. execer was recorded with "setarch -R" before it, so that
- * its programs use the same addresses, and storm is "dash -c 'while :; do (:); done'", with samples of dying processes
- * among 176.
+ * its programs use the same addresses, and storm is "dash -c 'while :; do (:); done'". Some of the 176 samples of storm
+ * are of dying processes.
  *
  *   mkdir /tmp/replay && cp build/tests/workloads/forker /tmp/replay/
  *   build/tests/replay/record 600 499 tests/replay/forker.rings /tmp/replay/forker 5
@@ -187,7 +187,7 @@ static void find_pids(struct recorder *r)
 	} while (r->nr_pids != before);
 }
 
-/* A sample of a dying task belongs to us if the last task that exited on its CPU did. */
+/* A sample of a dying task is ours if the last task that exited on its CPU is. */
 static void choose(struct recorder *r)
 {
 	bool *last = calloc(r->session->events.nr_places, sizeof(*last));

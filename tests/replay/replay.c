@@ -9,7 +9,7 @@
  *   --reverse  the rings are read in the opposite order
  *   --at-once  the rings are read once, at the end
  *   --stagger  half of the first ring's records are found one round later, as if they came after that ring was read and
- *              before the last one
+ *              before the last ring was
  *
  * Exit status: 0; 1: not a recording, or it cannot be replayed.
  */
@@ -194,7 +194,7 @@ static void feed(struct replay *r)
 	while (get(r, &block, sizeof(block), "the head of a block")) {
 		if (block.round < round)
 			die("round %u after round %u", block.round, round);
-		/* Rounds without a block count, too: they move the horizon. */
+		/* Rounds without a block count, too: records are applied in later rounds, see order_round(). */
 		for (; round < block.round && !r->at_once; round++) {
 			if (block.round - round > 100000)
 				die("round %u after round %u", block.round, round);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * deny [CALL=ERROR]... -- COMMAND [ARGUMENT...] - run it under a filter of system calls (seccomp) that refuses these,
- * like that of a container. CALL: bpf or perf_event_open; ERROR: EPERM, EACCES or ENOSYS.
+ * deny [CALL=ERROR]... -- COMMAND [ARGUMENT...] - run COMMAND under a filter of system calls (seccomp) that refuses
+ * each CALL, like that of a container. CALL: bpf or perf_event_open; ERROR: EPERM, EACCES or ENOSYS.
  *
- * The rest of a host is made by setpriv, prlimit and unshare of util-linux. Start it as root, which needs no
- * no_new_privs for the filter: so it can be tested what the command drops itself.
+ * Other restrictions of a host are imitated with setpriv, prlimit and unshare of util-linux. Start deny as root: then
+ * the filter does not need no_new_privs, and a test can see which rights COMMAND drops itself.
  */
 #include <errno.h>
 #include <linux/filter.h>

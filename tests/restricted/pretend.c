@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pretend [-o LOG] KERNEL -- COMMAND [ARGUMENT...] - run it on another kernel, imitated: perf_event_open(2), bpf(2) and
- * uname(2) answer as that kernel would, and newer system calls do not exist (tests/kernels.h has the facts). Calls that
- * it would accept go to this kernel. Files of /proc and /sys stay as they are.
+ * pretend [-o LOG] KERNEL -- COMMAND [ARGUMENT...] - run COMMAND on an imitation of KERNEL: perf_event_open(2), bpf(2)
+ * and uname(2) answer as that kernel would, and newer system calls do not exist (tests/kernels.h has the facts). Calls
+ * that it would accept go to this kernel. Files of /proc and /sys stay as they are.
  *
  * LOG gets a line for each of these except uname: the call, for bpf(2) the number of the command, and "ok" or the
  * error; for a call that does not exist, its number.

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Imitate what old kernels report about a task in the kernel; linked into the commands instead of decode_record().
- * uname(2) gives the kernel. From arch/x86/kernel/perf_regs.c and the entry code (see arch_entry_stale()):
+ * Imitate the user registers and stacks that old kernels report for a sample in the kernel. Linked into the commands in
+ * place of decode_record(). The release of uname(2) selects the kernel. From arch/x86/kernel/perf_regs.c and the entry
+ * code (see arch_entry_stale()):
  *
- *   before 3.19   of a system call the stack pointer of an earlier entry: here that of the thread's last sample outside
- *                 the kernel. The copy begins there; below the true stack pointer it has the bytes of then. RHEL 7
- *                 saves rbx, rbp and r12-r15. Elsewhere the return address of the entry code's call is in rbx,
- *                 and the others are of the earlier entry, too.
- *   before 4.19   all ones for rbx, rbp and r12-r15
- *   before 5.11   the same, but for rbp
+ *   before 3.19   in a system call, the stack pointer of an earlier entry: here that of the thread's last sample
+ *                 outside the kernel. The stack copy begins there; below the true stack pointer it has the bytes of
+ *                 that sample. RHEL 7 has the right rbx, rbp and r12-r15. Other kernels have the return address of
+ *                 the entry code's call in rbx, and the values of the earlier entry in rbp and r12-r15.
+ *   before 4.19   all ones in rbx, rbp and r12-r15
+ *   before 5.11   all ones in rbx and r12-r15
  *
- * Callchains of RHEL 7 and of 4.9 on are not changed: the kernel itself walks by the right rbp here. Before 4.19 the
- * outermost frame of an odd thread has the address of text instead of its caller's rbp, as with glibc up to 2.33. Else,
- * in a system call, the kernel walks by the rbp that the thread had outside the kernel last.
+ * Callchains are changed from 3.19 to 4.18 only; other kernels keep those that this kernel has walked by the right rbp.
+ * Up to 4.8, the walk in a system call begins at the rbp of the thread's last sample outside the kernel. From 4.9 on,
+ * the outermost frame of a thread with an odd id has an address of code instead of its caller's rbp, as with glibc up
+ * to 2.33, and the walk goes on from that address.
  */
 #include "backend-perfring/decode.h"
 #include "backend-perfring/pack.h"
@@ -134,7 +136,7 @@ static void remember(const struct record *r)
 		memcpy(l->copy, r->sample.stack, l->size);
 }
 
-/* Copy the words of [@from, @from + @size) that are in [@at, @at + @len). */
+/* @bytes are those at [@at, @at + @len). Copy the ones in [@from, @from + @size) to @to, which begins at @from. */
 static void overlay(unsigned char *to, uint64_t from, size_t size, const void *bytes, uint64_t at, size_t len)
 {
 	uint64_t low = at > from ? at : from, high = at + len < from + size ? at + len : from + size;
@@ -219,7 +221,7 @@ static uint64_t walk(const struct record *r, uint64_t sp, uint64_t fp, uint64_t 
 	return nr;
 }
 
-/* Make room for up to 127 addresses instead of the record's. */
+/* Move the callchain to memory with room for 128 addresses more. *@user: its user part. NULL: none, or too long. */
 static uint64_t *new_chain(struct record *r, uint64_t **user)
 {
 	static uint64_t chains[4096][256]; /* records wait for earlier ones of other rings, but not for so many */
@@ -246,7 +248,7 @@ static void walk_by_stale(struct record *r)
 	r->sample.nr = (uint64_t)(user - r->sample.ips) + nr;
 }
 
-/* The last frame of the callchain leads to the text that the thread is in. */
+/* Put the address of the code that the thread is in into the outermost frame, as the saved rbp, and walk on from it. */
 static void leave_by_text(struct record *r)
 {
 	uint64_t *sp = reg_of(r, PERF_REG_X86_SP), *bp = reg_of(r, PERF_REG_X86_BP), *user, fp, frame[2], nr, outer = 0;

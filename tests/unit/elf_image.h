@@ -15,7 +15,7 @@
 
 enum { SEC_NULL, SEC_TEXT, SEC_SYMTAB, SEC_STRTAB, SEC_DYNSYM, SEC_DYNSTR, SEC_DATA, SEC_NOTE, SEC_NR };
 
-/** struct image_symbol - @value counts from the beginning of its section; @shndx may be a reserved index. */
+/** struct image_symbol - @value counts from DATA_ADDR with SEC_DATA, else from TEXT_ADDR; @shndx may be reserved. */
 struct image_symbol {
 	const char *name;
 	uint64_t value, size;

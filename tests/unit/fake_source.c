@@ -107,7 +107,7 @@ static void lose(struct stats *b)
 	fake.seen.made['l']++;
 }
 
-/* Return: true if the sample's fate is known here: the reader does not get it. */
+/* Pass on a sample: it gets into the ring, unless the ring is full or its fate is to be lost on the way. */
 static void put_into_ring(char fate)
 {
 	struct stats *b = &fake.of_source[fake.set];

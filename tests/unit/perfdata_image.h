@@ -67,8 +67,9 @@ static inline struct perf_event_attr attr_of(uint32_t type, uint64_t config, uin
 }
 
 /**
- * put_build_id() - put a record of the table of build ids, or of a stream: "0123456789abcdef0123", for @path.
- * @size: how many bytes of it count, if @misc has PERF_RECORD_MISC_BUILD_ID_SIZE (1 << 15)
+ * put_build_id() - put a record with the build id of @path, for the table of build ids or for a stream. The id has the
+ * bytes of the text "0123456789abcdef0123".
+ * @size: how many bytes of the id count, if @misc has PERF_RECORD_MISC_BUILD_ID_SIZE (1 << 15)
  */
 static inline void put_build_id(uint32_t type, uint16_t misc, uint8_t size, const char *path)
 {

@@ -561,7 +561,7 @@ static const struct {
 	{ .now = { .intervals_begun = 9, .intervals_seen = 4, .intervals_unended = 3, .reopened = 1 },
 	  .want = { 8, 0 } },
 	{ .now = { .intervals_begun = 4, .intervals_seen = 9, .reopened = 1 }, .want = { 0, 0 } },
-	/* an interval that is open when given up is in a later report */
+	/* an interval that the reader gave up is counted in a later report if it was still open */
 	{ .before = { .intervals_gone = 5, .reopened = 1 }, .want = { 5, 0 } },
 	{ .before = { .intervals_gone = 5, .reopened = 1 },
 	  .now = { .intervals_begun = 9, .intervals_seen = 4 },

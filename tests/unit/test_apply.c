@@ -249,7 +249,7 @@ START_TEST(test_dying)
 }
 END_TEST
 
-/* It keeps the name with which it died, though its id is used again. */
+/* A dying task keeps the name with which it died, though its id is used again. */
 START_TEST(test_dying_name)
 {
 	comm(10, 10, "dead", false);
@@ -349,7 +349,7 @@ static const char zeroed[] = "0000000000000000 T _text\n"
 		.type = PERF_TYPE_##t, .config = PERF_COUNT_##c, .exclude_idle = 1                                     \
 	}
 
-/* Without a user stack: is it the idle task, or a task outside? */
+/* A sample with the ids 0 and without a user stack is of the idle task, or of a task outside: @outside. */
 static const struct {
 	const char *name, *symbols;
 	struct perf_event_attr attr;
@@ -416,7 +416,7 @@ START_TEST(test_records_outside)
 	exit_task(0, 500, 500);
 	sample(0, -1, -1);
 	ck_assert_int_eq(tasks_find(rig.sink.tasks, 0, "runc", 0, 0x400000, &m), 0);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 500, "old", 0, 0x400000, &m), 1); /* which no record told */
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 500, "old", 0, 0x400000, &m), 1); /* read from /proc */
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
 	ck_assert_uint_eq(value_of(":-1", -1), 1);
 	ck_assert_uint_eq(value_of("old", 500), 2);
@@ -742,7 +742,7 @@ START_TEST(test_deferred_limit)
 }
 END_TEST
 
-/* No sample waits in the rings of this host; and a dying task never returns to user space. */
+/* No sample waits without a.deferred (@_i 0), nor if its task is dying and never returns to user space (@_i 1). */
 START_TEST(test_deferred_unawaited)
 {
 	const uint64_t ips[] = { PERF_CONTEXT_KERNEL, K(1), CONTEXT_USER_DEFERRED, COOKIE };
@@ -948,7 +948,7 @@ START_TEST(test_mmap)
 }
 END_TEST
 
-/* Used instead of device and inode, if it is there. */
+/* The build id is used instead of device and inode, if the record has one. */
 static const struct {
 	uint8_t size;
 	const char *path, *kept;
@@ -1442,7 +1442,7 @@ START_TEST(test_tree)
 }
 END_TEST
 
-/* Records that the kernel writes for a program with more privileges, and similar ones. */
+/* @lost: the kernel removed the events of a thread that executed a program with more rights; @exits: it has ended. */
 static const struct {
 	const char *what;
 	bool of_targets, executes, maps, lives;
@@ -1718,7 +1718,7 @@ START_TEST(test_throttled)
 }
 END_TEST
 
-/* Each interval gets its own part of it. */
+/* Each interval gets its own part of the throttled time. */
 START_TEST(test_throttled_intervals)
 {
 	apply(1, (struct record){ .type = PERF_RECORD_THROTTLE, .time = 100 });
@@ -1794,7 +1794,7 @@ START_TEST(test_ksymbol)
 }
 END_TEST
 
-/* Records were lost: bit 0: in a ring of samples; bit 1: the run has no KSYMBOL records */
+/* Records were lost. @_i: bit 0: in a ring of samples, else of side-band records; bit 1: no KSYMBOL records */
 START_TEST(test_ksymbol_lost)
 {
 	const struct sample_lead lead = { .kind = _i & 1 ? EVENT_SAMPLES : EVENT_SIDE_BAND };

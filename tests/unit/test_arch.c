@@ -5,7 +5,7 @@
 
 #define ADDR 0x401000ULL
 
-/* @target: of the call; 0: indirect; NONE: no call. None of the bytes before the call is a call. */
+/* @code: the bytes before ADDR; nop is in front of them. @target: of the call; 0: indirect; NONE: no call. */
 #define NONE UINT64_MAX
 
 static const struct {

@@ -65,7 +65,7 @@ static void teardown(void)
 	offcpu_bpf__destroy(switches);
 }
 
-/* The limits of kernels before 5.2, which refuse more. */
+/* Kernels before 5.2 refuse programs of more than 4096 instructions. */
 static int long_program(int version)
 {
 	return version < LINUX(5, 2) ? -E2BIG : 0;

@@ -299,7 +299,7 @@ START_TEST(test_contradiction)
 	ck_assert_int_eq(build_ids_add(b, "/a", "two", 3), 0);
 	ck_assert_int_eq(build_ids_add(b, "/b", "one", 3), 0);
 	ck_assert_uint_eq(build_ids_find(b, "/a")->size, 0);
-	/* permanently, even if one of them comes again */
+	/* a path that had two ids stays without one, even if one of them comes again */
 	ck_assert_int_eq(build_ids_add(b, "/a", "one", 3), 0);
 	ck_assert_uint_eq(build_ids_find(b, "/a")->size, 0);
 	ck_assert_uint_eq(build_ids_find(b, "/b")->size, 3);

@@ -368,10 +368,10 @@ END_TEST
 #define NEEDS   ": it needs CAP_PERFMON or CAP_SYS_PTRACE"
 #define AS_USER "run it as the user of that process, or as root"
 
-/* A "=" in @status stands for our own user. */
+/* A "=" in @status stands for our own user or group id. */
 static const struct {
 	const char *self, *status, *last_cap;
-	int owner; /* the owner of its files is another user: our own id plus this */
+	int owner; /* added to our own ids, so that another user owns the files of the thread; 0: we own them */
 	const char *text;
 } foreign[] = {
 	{ NOBODY, "Uid:\t=\t=\t=\t=\nGid:\t=\t=\t=\t=\nCapPrm:\t" NONE "\n", NULL, 0, "" },
@@ -690,7 +690,7 @@ START_TEST(test_bpf)
 }
 END_TEST
 
-/* Only one lockdown mode forbids it; missing permissions do, too. */
+/* Only one lockdown mode keeps BPF programs from reading the memory of the kernel. */
 static const struct {
 	const char *lockdown, *text, *remedy;
 } locks[] = {

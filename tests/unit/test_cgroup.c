@@ -103,7 +103,7 @@ static void refused(const char *path, int rc)
 	ck_assert_int_eq(unit_open_fds(), fds);
 }
 
-/* Opening does not block, and does not follow into another file system. */
+/* Opening does not block, and refuses directories of other file systems. */
 START_TEST(test_refused)
 {
 	char path[512];
@@ -214,7 +214,7 @@ START_TEST(test_elsewhere)
 }
 END_TEST
 
-/* Wait until it is found. Without handles it never is. */
+/* Look up @id until it is found. With handles, the first lookup must find it; without them, a later walk does. */
 static void await_has(struct cgroup *c, uint64_t id)
 {
 	while (!cgroup_has(c, id))

@@ -159,7 +159,7 @@ START_TEST(test_name_not_printable)
 }
 END_TEST
 
-/* A script without a first line runs in the shell. */
+/* A script that does not begin with "#!" runs in the shell. */
 START_TEST(test_script)
 {
 	char *argv[] = { (char *)"./text", NULL };
@@ -303,7 +303,7 @@ START_TEST(test_signals_kept)
 }
 END_TEST
 
-/* A shell would change this one. */
+/* SIGCHLD is tested without a shell, which would change its action. */
 static const struct {
 	bool ignored;
 	const char *pattern;
@@ -381,7 +381,7 @@ START_TEST(test_passed)
 }
 END_TEST
 
-/* A slow exec: of a process that is stopped. */
+/* The exec is slow because the process is stopped. */
 START_TEST(test_signal_before_exec)
 {
 	struct command *c = started(shell((char *)"echo >made"));
@@ -415,7 +415,7 @@ START_TEST(test_signal_while_waiting)
 }
 END_TEST
 
-/* A command that has left our process group does not get the terminal's signals. */
+/* A command that has left our process group does not get the terminal's signals, so they are passed on to it. */
 START_TEST(test_other_group)
 {
 	struct command *c = started(shell((char *)"exit 0"));

@@ -55,7 +55,7 @@ static const struct {
 	  { .compared = 1 } },
 	{ "a renaming that no sample saw", { { SAMPLE, 10, 11, "a", "a" }, { COMM, 10, 11, "b" } }, { .compared = 1 } },
 
-	/* renamed: the name, and each beginning of it over the old one */
+	/* renamed: the program saw the new name, or the beginning of it and then the rest of the old one */
 	{ "renamed", { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new" } }, { .compared = 1, .renamed = 1 } },
 	{ "the longest name is cut",
 	  { { SAMPLE, 10, 11, "old", "fifteen-letters" }, { COMM, 10, 11, "fifteen-letters-and-more" } },
@@ -757,7 +757,7 @@ START_TEST(test_moved)
 }
 END_TEST
 
-/* Records were lost: differences without explanation before that are unseen, later ones are differences. */
+/* Unexplained differences from before a loss of records count as unseen, later ones as different. */
 START_TEST(test_missed)
 {
 	static const struct step before[] = {
@@ -838,7 +838,7 @@ START_TEST(test_add_lost)
 }
 END_TEST
 
-/* It is moved with the stack of its row. */
+/* An explained sample is moved with the stacks of its row. */
 START_TEST(test_moved_stack)
 {
 	static const uint64_t other_frames[] = { 0xffffffff81000010 };

@@ -37,7 +37,7 @@ int memfd_create(const char *name, unsigned int flags)
 	return -1;
 }
 
-/* The number of entries in a directory that this project may have made. */
+/* The number of files in a directory that have a name as the temporary files of this project have. */
 static unsigned int left_in(const char *folder)
 {
 	DIR *d = opendir(folder);
