@@ -12,8 +12,8 @@
 #include "bpf/layout.h"
 
 /*
- * If nearly all stacks of a process are unproven, proving gains nothing, and its callchains, from wrong frame pointers,
- * would fill the stack map.
+ * Give up on a process if nearly all its stacks are unproven: nothing would be gained, and its callchains, which follow
+ * wrong frame pointers, would fill the stack map.
  */
 #define UNPROVED_BITS 256
 #define HOPELESS_BITS 192 /* a process is hopeless if at least this many of its bits are set, */

@@ -28,8 +28,8 @@ const struct stack_roots *unwinding_roots(const struct unwinding *u);
  * @user: in: the user stack as the kernel walked it; out: the unwound stack, its frames borrowed until the next call;
  *        if the sample cannot be unwound, the addresses of the kernel's walk that are right
  * @stats: counts how the walk ended
- * Return: with --unwind=auto, the proof that the next samples of this process with the same callchain have the same
- * user stack, too; PROOF_NONE: there is no proof.
+ * Return: with --unwind=auto, the proof that the next samples of this process with the same callchain (PROOF_LEAF: and
+ * the same top of stack) have the same user stack, too; PROOF_NONE: there is no proof.
  */
 enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
 			   struct stack *user, struct stats *stats);

@@ -109,7 +109,8 @@ int cfi_fde_parse(const struct cfi_cie *cie, const uint8_t *bytes, size_t len, u
 /**
  * cfi_row_find() - run the programs of @cie and @fde up to @addr, which is in [fde->start, fde->end).
  * Return: 0 and *@out; -EBADMSG: damaged, without a rule for the CFA, more than 16 states remembered, or the CFA or
- * the return address in a register from ARCH_NR_REGS on (rules that restore such registers are skipped); -ENOTSUP: an
+ * the return address is in a register from ARCH_NR_REGS on (rules for other values in such registers are skipped);
+ * -ENOTSUP: an
  * unknown instruction, or DW_CFA_set_loc with a DW_EH_PE_datarel address.
  */
 int cfi_row_find(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t addr, struct cfi_row *out);

@@ -6,8 +6,9 @@
  *
  * A report needs the same rules for a file from its beginning to its end, so that a function has one name in it. After
  * rule_files_renew(), small files are still closed to make room, because their rules are quickly read again. A large
- * file that the report has used stays open. If there is no room for another large file, that file is refused. Without
- * rule_files_renew(), a large file that was closed is not opened again.
+ * file that the report has used stays open. If there is no room for another large file, that file is refused. If
+ * rule_files_renew() is never called, there are no reports: then a large file that was closed to make room is not
+ * opened again, because reading its rules takes long.
  */
 #ifndef UNWIND_RULE_FILES_H
 #define UNWIND_RULE_FILES_H
@@ -40,14 +41,15 @@ void rule_files_clear(struct rule_files *f);
 void rule_files_renew(struct rule_files *f);
 
 /**
- * rule_files_round() - files may have been written since the last call. At the next use of a file by another process
- * than before, its time of change is compared, but once only until the next call. rule_files_renew() does this, too.
+ * rule_files_round() - files may have been written since the last call. If a file is used by another process than the
+ * last one, it is looked up, at most once until the next call, whether the file was written since it was opened; then
+ * its rules are read anew. rule_files_renew() does this, too.
  */
 void rule_files_round(struct rule_files *f);
 
 /**
  * rule_files_close() - close files, except large ones that have been used since rule_files_renew(). They are opened
- * again when they are needed. Return: true if files were closed
+ * again when they are needed, but large ones only after rule_files_renew(). Return: true if files were closed
  */
 bool rule_files_close(struct rule_files *f);
 

@@ -150,9 +150,9 @@ void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *mem
 		 const struct unwind_mappings *mappings, const struct unwind_files *files, struct unwind_result *out);
 
 /**
- * unwind_chained() - true if the rules alone prove that a walk of frame pointers is right from here on.
- * @ips: the last @nr addresses of a stack, outermost last, without its leaf: by the rules, each function but the last
- *       must be left by the frame pointer, and the last one has no caller
+ * unwind_chained() - true if by the rules, each of these functions but the last is left by the frame pointer, and the
+ * last has no caller. This proves that a walk of frame pointers is right from here on.
+ * @ips: the last @nr addresses of a stack, outermost last, without its leaf
  */
 bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_files *files, const uint64_t *ips,
 		    size_t nr);

@@ -22,8 +22,8 @@ struct event_choice {
 
 /**
  * choice_open() - read until the event is known: the sampled event called @in->event, or if that is NULL, the first
- * event with samples. Reads up to 64 MiB while the first event has no samples. If no event has any by then, takes the
- * first one that is sampled. Call choice_release() also after a failure.
+ * event with samples. Reads up to 64 MiB while the first event has no samples. If no event has one by then, takes the
+ * first event that has a sample period and is no dummy. Call choice_release() also after a failure.
  *
  * Return: 0, also if there is no such event; -errno, described.
  */

@@ -61,8 +61,7 @@ static const struct arch_code arch_codes[] = {
 	/* mov $__NR_rt_sigreturn,%rax; syscall: in C libraries without rules for it */
 	{ ARCH_CODE_SIGNAL, 0, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
 	{ ARCH_CODE_SIGNAL, 7, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
-	/* within rt_sigreturn, which does not return to the address behind syscall: the rules end before that address
-	 */
+	/* behind syscall, while rt_sigreturn runs: the rules do not cover this address, to which nothing returns */
 	{ ARCH_CODE_SIGNAL, 9, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
 	/* PLT (psABI 5.2; only GNU ld makes rules for it): push the index; jump to its beginning */
 	{ 8, 5, 6, { 0x68, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xe9 } },
@@ -98,7 +97,7 @@ static const struct arch_code arch_codes[] = {
 
 /*
  * Addresses have 48 bits, with five page table levels 57, and the upper half of them is the kernel's
- * (arch/x86/x86_64/mm.rst): user addresses are below 2^56, so this bit is 0 in all of them.
+ * (arch/x86/x86_64/mm.rst). So user addresses are below 2^56.
  */
 #define ARCH_USER_BITS 57
 
@@ -271,8 +270,8 @@ static inline int arch_prologue_decode(const uint8_t *code, size_t len, uint64_t
  *   of the user is in a per-CPU variable. rbx, rbp and r12 to r15 are not saved, and struct pt_regs is not complete:
  *   the return address of the next call of the entry code is where rbx or rbp would be. RHEL 7 (3.10.0-1160) saves
  *   these six, but not rsp.
- * - retint_careful, before 4.1: user code is preempted. The call takes the place of rbx and rbp in the same way; rsp is
- *   right.
+ * - retint_careful, before 4.1: user code is preempted. As above, a return address is where rbx or rbp would be, and
+ * the six are not saved; rsp is right.
  * - entry_SYSCALL_64_fastpath, until the fast path was removed (4.15, 4.14.18, 4.9.81): rsp is saved, the six are not.
  * - system_call_after_swapgs, entry_SYSCALL_64_after_swapgs: nothing has been saved yet, but interrupts are on.
  */

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Print how many samples differ, besides the diff of the rows, and the reasons if these are known. */
+/* The diff of the rows is printed already. Print how many samples differ, and the reasons if these are known. */
 static void explain(const struct compare *c, const struct account *a, enum report_agreement agreement)
 {
 	const struct compare_counts *n = &a->compared;

@@ -15,15 +15,15 @@ struct events_hooks {
 /**
  * events_follow_cpus() - close the events of CPUs that went offline, and open those of CPUs that came online.
  *
- * When a CPU goes offline, the kernel stops its events and does not restore them later. It restores those of
- * threads: followed threads have an event on each CPU, even before it is online. This function calls @h.attach()
- * when their CPU comes online for the first time.
+ * When a CPU goes offline, the kernel stops its events and does not restore them later. But it restores events of
+ * threads. Followed threads have an event for each CPU, opened even if that CPU is offline. For these events,
+ * @h.attach() is called when their CPU comes online for the first time.
  * @h: an opened event is enabled after it was attached
  * Return: 1: something has changed; 0: nothing; -errno. A CPU whose event cannot be opened now counts as offline.
  */
 int events_follow_cpus(struct events *ev, uint64_t now_ns, const struct events_hooks *h, struct err *err);
 
-/** events_in_doubt() - if a CPU may have gone offline and come back: when to look again. 0: no CPU may have. */
+/** events_in_doubt() - when to look again at CPUs that may have gone offline and come back; 0: there is none. */
 uint64_t events_in_doubt(const struct events *ev);
 
 /**

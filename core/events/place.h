@@ -7,7 +7,7 @@
 
 /**
  * place_open() - open all events of a CPU. If threads are followed, their events are open already.
- * Return: 0; -ENODEV: the CPU is offline, not described; -errno.
+ * Return: 0; -ENODEV: the CPU is offline, and @err is not set; -errno.
  */
 int place_open(struct events *ev, struct event_place *e, struct err *err);
 

@@ -616,7 +616,7 @@ bool elf_symbols_vaddr(const struct elf_symbols *es, const struct mapping *m, ui
 	return elf_file_address(&es->file, mapping_offset(m, at), vaddr);
 }
 
-/* If there is no memory to make the spans, find no symbol at all: never another one than with enough memory. */
+/* If there is no memory for the spans, find no symbol: a symbol found without them may be a wrong one. */
 static const struct elf_span *find_symbol(struct elf_symbols *es, uint64_t vaddr)
 {
 	if (!es->swept) {
@@ -661,7 +661,7 @@ static void read_plt(struct elf_symbols *es)
 	free(v);
 }
 
-/* Read the tables when a sample needs them: few profiles have one there, and reading takes time. */
+/* Read the linkage tables only when a sample is in one: this is rare, and reading takes time. */
 static const struct elf_span *find_plt(struct elf_symbols *es, uint64_t vaddr)
 {
 	if (!elf_plt_covers(&es->plt_sections, vaddr))
@@ -698,8 +698,8 @@ static const struct elf_span *find_go(struct elf_symbols *es, uint64_t vaddr)
 }
 
 /*
- * @s: the symbol of the file. If it is NULL, use that of the debug file; if it has no size, use one of the debug file
- * that has. A symbol without a size ends where the next one begins, also one of the debug file.
+ * @s: the symbol of the file. If it is NULL, use that of the debug file. If it has no size, prefer a symbol of the
+ * debug file that has one. A symbol without a size ends where the next one begins, also one of the debug file.
  */
 static const struct elf_span *better_late(const struct elf_symbols *es, uint64_t vaddr, const struct elf_span *s)
 {

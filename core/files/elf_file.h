@@ -22,8 +22,8 @@ struct mapping;
 #define ELF_SEGMENTS_MAX 64 /* PT_LOADs kept; linkers make about four, hugepage tools some more */
 
 /**
- * struct elf_segment - for those in elf_file.segments, the end of the bytes does not overflow, in the file and in
- * memory; the others are unchecked.
+ * struct elf_segment - of those in elf_file.segments, the ends of the bytes in the file and in memory do not overflow;
+ * elf_file.eh_frame_hdr and elf_file.dynamic are unchecked.
  * @size:   bytes in the file
  * @memory: bytes in memory
  */

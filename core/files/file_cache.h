@@ -51,7 +51,7 @@ struct file_id {
  * @vdso_size:  bytes of the vDSO that was opened; 0: none was, or the file is not a vDSO
  * @id:         of the file that was opened last
  * @foreign:    the file opened last belongs neither to root nor to our effective user, or has no link: it is deleted,
- *              or a copy in memory (open_files.h), which does not have the owner of the file
+ *              or what we opened is a copy in memory (open_files.h), which has another owner than the file
  * @shares:     set by the user of the cache: data made from the file keeps it open and serves its other names, too
  * @given_up:   do not try to open it again until cached_file_renew()
  * @mismatched: another file was at its path

@@ -4,8 +4,8 @@
  * first sample that needs it, behind its functions and its mapping.
  *
  * The address of a location is the address in its file: all mappings begin at 0, so that pprof does not adjust it. For
- * the kernel and for code without a file it is the address in memory. The mapping of a kernel module has the module's
- * name in brackets, because few file names have them. That of code made at run time is called [jit].
+ * the kernel and for code without a file it is the address in memory. The mapping of a kernel module is called by the
+ * module's name in brackets: few files have such a name. That of code made at run time is called [jit].
  */
 #ifndef CORE_FORMATS_PPROF_LOCATIONS_H
 #define CORE_FORMATS_PPROF_LOCATIONS_H
@@ -34,7 +34,7 @@ struct pprof_locations {
 
 void pprof_locations_release(struct pprof_locations *p);
 
-/** pprof_label() - the function report_writer.label of the form. */
+/** pprof_label() - the member report_writer.label of report_pprof. */
 void pprof_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame);
 
 /**

@@ -74,9 +74,9 @@ int row_reader_push(struct row_reader *r, const struct read_frame *frame);
 int row_reader_add(struct row_reader *r, const struct read_row *row);
 
 /**
- * read_name() - set the name of @frame from printed text: "[file+0xfunction]", "[file]" and "[unknown]" are not names:
- * the module and the function in them are set, and the kind becomes REPORT_FRAME_UNKNOWN, unless @frame is a kernel
- * frame.
+ * read_name() - set the name of @frame to @name. But "[file+0xfunction]", "[file]" and "[unknown]" are not names: the
+ * name becomes NULL, and the module and the function are set if the text has them. The kind becomes
+ * REPORT_FRAME_UNKNOWN; only a kernel frame keeps its kind.
  * @name: may be changed; must stay valid as long as @frame
  */
 void read_name(struct report_frame *frame, char *name);

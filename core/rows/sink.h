@@ -38,7 +38,7 @@ struct sink {
 	struct kernel_ranges *kernel_ranges; /* kernel code that came or went during the run; owned; NULL: none */
 	bool gap;                            /* see sink_gap() */
 	struct unwinders_notes unwinders;
-	struct err first_refused; /* why the kernel refused events for reports of first samples; code 0: it did not */
+	struct err first_refused; /* why the events that report first samples were refused; code 0: they were not */
 
 	uint64_t began_ns;               /* the first moment at which a sample could count; 0: not reached yet */
 	uint64_t started_ns, stopped_ns; /* for the interval that ended */

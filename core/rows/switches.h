@@ -55,13 +55,13 @@ void switches_filtered(struct switches *s, uint32_t id);
 
 /*
  * If each CPU has its own clock (the only kind that perf has before 4.1), a thread may seem to come to one CPU before
- * it left another. So the stays of a thread on CPUs are ordered by the times at which they began. If a switch away
- * from a CPU is reported after the next stay has begun, the interval that this switch begins is over already.
+ * it left another. So the stays of a thread on CPUs are ordered by the times at which they began. If a stay is reported
+ * before the switch that ended the stay before it, the interval that this switch begins is over already.
  */
 
 /**
- * switches_next_stay() - thread @id came to a CPU at @since. Return: when the stay before its open interval began, if
- * that was later than @since; 0: it was not, it is not known, or no interval is open.
+ * switches_next_stay() - thread @id came to a CPU at @since. Return: the begin of the stay that ended with its open
+ * interval's switch, if that is later than @since; 0: it is not later or not known, or no interval is open.
  */
 uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t since);
 

@@ -39,9 +39,8 @@ struct session {
 	struct source_env env;  /* for @source and the counters in front of it */
 	struct source *source;
 	char reason[1024]; /* why this way was chosen, one line */
-	struct err
-		/* Why --unwind=auto walks by frame pointers alone; code 0: it does not, or does so for off-CPU time */
-		by_fp;
+	/* Why --unwind=auto fell back to frame pointers alone; code 0: it did not, or only because of off-CPU time */
+	struct err by_fp;
 
 	int signal_fd;           /* SIGINT and SIGTERM, from session_open() to the end of the run; otherwise -1 */
 	bool signalled;          /* a signal has been taken from it */
@@ -62,7 +61,7 @@ struct session {
 	bool ran_known;  /* @ran_ns is known */
 	uint64_t ran_ns; /* CPU time of the targets in the run, or of the command and its children that it waited for */
 	uint64_t command_ns;  /* CPU time of the command if its threads were followed until it ended; otherwise 0 */
-	uint64_t followed_ns; /* how much of the command's CPU time, also in the kernel, its events cover */
+	uint64_t followed_ns; /* how long the command's threads ran with events on them, also in the kernel */
 	bool followed_known;  /* @followed_ns is known */
 	struct shortfall shortfall; /* see session_shortfall() */
 };

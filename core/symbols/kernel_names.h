@@ -7,25 +7,25 @@
  *
  *	build id	reference symbol	boot		used for
  *	another		any			any		nothing
- *	equal		same address		not another	all; but see below
+ *	equal		same address		same or unknown	all; but see below
  *	equal		same address		another		the kernel proper
  *	equal		another address		any		the kernel proper, moved by the difference
- *	equal		unknown			the same	all
- *	unknown		same address		the same	all
+ *	equal		unknown			same		all
+ *	unknown		same address		same		all
  *	otherwise						nothing
  *
  * A reference symbol at its link address means that KASLR did not move the kernel. Then the same address in two boots
  * says nothing about the addresses of modules and BPF programs: these get names only if the boot is known to be the
  * same.
  *
- * If the kernel answers questions about single addresses (namer.h), its answers come first: they are those of
+ * If the kernel answers questions about single addresses (namer.h), these answers are used instead: they are those of
  * /proc/kallsyms. Then we read only the beginning of that file, and more only for addresses without an answer.
  *
  * If /proc/kallsyms is of no use for a recording, perf's copy of the recorded kernel's /proc/kallsyms is used, provided
- * that the recording has a reference symbol: for all symbols if the address is the same and KASLR has moved the kernel,
- * else for the kernel proper.
+ * that the recording has a reference symbol. It names everything if that symbol has the same address in the copy and
+ * KASLR has moved the kernel; otherwise only the kernel proper.
  *
- * A vmlinux comes first for the kernel proper; it has no modules. Not thread safe.
+ * A vmlinux, if it is given, names the kernel proper; it has no modules. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_KERNEL_NAMES_H
 #define CORE_SYMBOLS_KERNEL_NAMES_H

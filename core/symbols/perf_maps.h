@@ -6,8 +6,8 @@
  *
  * The file is hostile. It is read only if it is a regular file without other names (hard links). It must belong to the
  * effective user of the process, or to root and be readable by all users. No symlink on the way is followed, and only
- * regular files are opened. We read no more of a file than its size, or the last 64 MiB, and 256 MiB of all files for
- * one report.
+ * regular files are opened. We read a file up to the size that it had when we opened it, and if that is more than 64
+ * MiB, only the last 64 MiB. For one report we read at most 256 MiB of all files.
  *
  * When a process has exited, its root and its user are unknown, so perf_maps_note() opens its file while the process
  * lives. If there was no time for that, the file is looked for in the root of the host, by the PID that we know. Then
@@ -16,9 +16,9 @@
  * was used. If a PID is reused, we notice only if the first process was looked up or noted.
  *
  * For a recording, files are read only if the time of its last sample is proved to be of this boot (recorded.h), and
- * only from the root of the host, by the recorded PID. A process that has the PID now is the recorded one if it began
- * before that time, and its user may own the file. Otherwise the file must also have been written last before that
- * time: a later one may be of another process.
+ * only from the root of the host, by the recorded PID. If the process that has the PID now began before that time, it
+ * is the recorded one, and the file may belong to its effective user. Otherwise the file must belong to ours or to
+ * root, and must have been written last before that time: a later one may be of another process.
  *
  * Each file is read at the first lookup in its process. Not thread safe.
  */

@@ -26,7 +26,7 @@
 struct recording_head {
 	char magic[8];
 	uint32_t version;
-	/* Of the attr that follows; built with another perf_event.h, it may be longer or shorter than ours */
+	/* Of the attr that follows. If the recorder had another perf_event.h, it may be longer or shorter than ours. */
 	uint32_t attr_bytes;
 	uint32_t nr_rings;
 	uint32_t unused;

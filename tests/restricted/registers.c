@@ -278,7 +278,7 @@ static void withhold(const struct record *r)
 	}
 }
 
-/* Records in the ring are read-only, and decoded first to be copied; the copy is decoded once, and may be changed. */
+/* True in pack_record(): it decodes records in the ring, which is read-only. Its copies are changed later. */
 static _Thread_local bool copies;
 
 size_t __wrap_pack_record(const struct perf_event_attr *attr, const struct stack_roots *roots, const void *bytes,

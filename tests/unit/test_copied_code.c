@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Code of files in memory of a process: the memory is that of this process, and the file is its own. */
+/* Find the file whose code a process has copied to memory. The process is this one, the file its executable. */
 #include "core/files/copied_code.h"
 #include "core/files/open_files.h"
 #include "core/host/host.h"

@@ -101,7 +101,7 @@ static void put_head(void)
 /* A file with the hash tables @hashes. */
 static void build(int class, unsigned int hashes)
 {
-	const uint32_t bloom32[] = { gnu_hash[0], gnu_hash[1], 2, gnu_hash[3] }; /* words of half the size */
+	const uint32_t bloom32[] = { gnu_hash[0], gnu_hash[1], 2, gnu_hash[3] }; /* two words of 32 bits */
 
 	memset(image, 0, sizeof(image));
 	wide = class == ELFCLASS64;
@@ -169,8 +169,7 @@ END_TEST
 #define PHDR(n, field) 64 + (n)*56 + offsetof(Elf64_Phdr, field)
 
 /*
- * A value of 64 bits in the file, or its first @width bytes, is set. Expected: the result of parsing, and the name at
- * CODE.
+ * The first @width bytes of a value are written into the file. Expected: the result of parsing, and the name at CODE.
  */
 static const struct {
 	const char *what;
@@ -228,7 +227,7 @@ START_TEST(test_broken)
 }
 END_TEST
 
-/* A shorter file lacks the bytes behind its end. */
+/* A file that is cut anywhere is parsed or refused; if CODE is left, its name is found. */
 START_TEST(test_truncated)
 {
 	size_t len;

@@ -18,7 +18,7 @@
 #define TEXT  0x401550ULL        /* __libc_csu_init() */
 #define CODE  0x8949564157415541 /* its bytes after the first 8 */
 #define DATA  0x4c9018ULL        /* in a static program */
-#define VALUE 0x1ULL             /* the value there */
+#define VALUE 0x1ULL             /* the value behind the first 8 bytes there */
 
 static const struct {
 	const char *what;
@@ -131,7 +131,7 @@ START_TEST(test_end_of_memory)
 }
 END_TEST
 
-/* A stack made to take long: each word begins a chain of all others. */
+/* A stack made to take long: each second word begins a chain of all those behind it. */
 START_TEST(test_bounded)
 {
 	enum { WORDS = 8192, NR = 127 };

@@ -102,7 +102,7 @@ static const struct {
 
 START_TEST(test_restore)
 {
-	/* The copy ends where its memory ends. */
+	/* No memory follows the copy, so that sanitizers see an access behind it. */
 	uint64_t *copy = malloc(sizeof(stacks[_i].words));
 	const struct return_probes p = { stacks[_i].ips, stacks[_i].nr,           stacks[_i].fp, CODE, SP,
 					 copy,           sizeof(stacks[_i].words) };

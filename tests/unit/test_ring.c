@@ -27,7 +27,7 @@ static void put(uint64_t at, const void *bytes, size_t len)
 		data[(at + i) % BYTES] = ((const unsigned char *)bytes)[i];
 }
 
-/* A record whose contents give its number and place. */
+/* Each word after the header has the record's type, and the number of the word in the record. */
 static void write_record(uint32_t type, size_t size)
 {
 	struct perf_event_header h = { .type = type, .size = (uint16_t)size };
@@ -48,7 +48,7 @@ struct seen {
 	size_t nr, bytes;
 	size_t fail_at; /* answer -ENOMEM to the record with this number */
 	struct ring *ring;
-	size_t nr_full, at_full;           /* calls of told_full(), and records before the last call */
+	size_t nr_full, at_full;           /* calls of count_full(), and records before the last call */
 	bool full_again, first_full_again; /* arguments of the last call, and of the first */
 };
 
@@ -204,7 +204,7 @@ START_TEST(test_nearly_full)
 }
 END_TEST
 
-/* The ring is emptied several times before it is read: full, not full, full, and full now. */
+/* The ring is emptied into memory when it is full or not, and is read then. */
 START_TEST(test_full_again)
 {
 	struct ring r = make_ring(starts[0]);
@@ -233,7 +233,7 @@ START_TEST(test_full_again)
 }
 END_TEST
 
-/* A full ring is read, and meanwhile has become full again, in memory or in the ring. */
+/* While a full ring is read, it becomes full again; if @fail_at is set, its records then go to memory at once. */
 static int fill(void *ctx, const struct perf_event_header *record, size_t size)
 {
 	struct seen *s = ctx;
@@ -287,7 +287,7 @@ START_TEST(test_full_afterwards)
 }
 END_TEST
 
-/* Kept records come first, whichever thread kept them, and all of them once; an empty ring adds nothing. */
+/* Records in memory come before those in the ring, and each record once; an empty ring adds nothing. */
 START_TEST(test_kept)
 {
 	struct ring r = make_ring(starts[_i] + 48);
@@ -435,7 +435,7 @@ START_TEST(test_two_threads)
 }
 END_TEST
 
-/* A bad record costs the records copied with it, none before or after. */
+/* A bad record costs only those behind it that were in the ring when it was moved to memory. */
 START_TEST(test_bad_part)
 {
 	struct perf_event_header bad = { .type = 9, .size = 12 };
@@ -670,7 +670,7 @@ START_TEST(test_no_block)
 }
 END_TEST
 
-/* The records fill several blocks. An error in the middle loses none of them. */
+/* The records fill several blocks. An error at the first of them loses none. */
 START_TEST(test_many_blocks)
 {
 	struct ring r = make_ring(0);
@@ -693,7 +693,7 @@ START_TEST(test_many_blocks)
 }
 END_TEST
 
-/* Blocks that are given back are used again, the last ones first, and each only once. */
+/* Blocks that are given back are used again, each only once; first those that have kept their memory. */
 START_TEST(test_blocks)
 {
 	struct block *b[64] = { NULL }, *again;
@@ -807,7 +807,7 @@ START_TEST(test_look)
 }
 END_TEST
 
-/* The look ends where sizes or counters are impossible, and goes on behind what is there then. */
+/* A look ends at an impossible size or counter. The next look begins behind all that was in the ring then. */
 START_TEST(test_look_damaged)
 {
 	static const uint16_t sizes[] = { 0, 7, 12, 4000 };
