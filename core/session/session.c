@@ -378,6 +378,8 @@ static int attach_event(void *ctx, size_t i, struct err *err)
 	struct session *s = ctx;
 	int rc = release_rings(s, err);
 
+	/* A counter may open the events for first samples anew: read what they have. */
+	counting_read_first(s, notice_process, s);
 	return rc ? rc : counting_attach(s, i, err);
 }
 
