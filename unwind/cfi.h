@@ -109,7 +109,7 @@ int cfi_fde_parse(const struct cfi_cie *cie, const uint8_t *bytes, size_t len, u
 /**
  * cfi_row_find() - run the programs of @cie and @fde up to @addr, which is in [fde->start, fde->end).
  * Return: 0 and *@out; -EBADMSG: damaged, without a rule for the CFA, more than 16 states remembered, or the CFA or
- * the return address is in a register from ARCH_NR_REGS on (rules for other values in such registers are skipped);
+ * the return address is in a register from ARCH_NR_REGS on (rules for the values of such registers are ignored);
  * -ENOTSUP: an
  * unknown instruction, or DW_CFA_set_loc with a DW_EH_PE_datarel address.
  */

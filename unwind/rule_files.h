@@ -41,15 +41,16 @@ void rule_files_clear(struct rule_files *f);
 void rule_files_renew(struct rule_files *f);
 
 /**
- * rule_files_round() - files may have been written since the last call. If a file is used by another process than the
- * last one, it is looked up, at most once until the next call, whether the file was written since it was opened; then
- * its rules are read anew. rule_files_renew() does this, too.
+ * rule_files_round() - files may have been written since the last call. When another process than the last one uses a
+ * file, and this is the first time since the call, its time of change is compared. If it was written since it was
+ * opened, its rules are read anew. rule_files_renew() does this, too.
  */
 void rule_files_round(struct rule_files *f);
 
 /**
  * rule_files_close() - close files, except large ones that have been used since rule_files_renew(). They are opened
- * again when they are needed, but large ones only after rule_files_renew(). Return: true if files were closed
+ * again when they are needed; large ones are not if they were closed before the first rule_files_renew(). Return: true
+ * if files were closed
  */
 bool rule_files_close(struct rule_files *f);
 

@@ -21,9 +21,10 @@ struct event_choice {
 };
 
 /**
- * choice_open() - read until the event is known: the sampled event called @in->event, or if that is NULL, the first
- * event with samples. Reads up to 64 MiB while the first event has no samples. If no event has one by then, takes the
- * first event that has a sample period and is no dummy. Call choice_release() also after a failure.
+ * choice_open() - read until the event is known: the sampled event called @in->event. If that is NULL, it is the first
+ * sampled event (with a sample period, and no dummy) in the order of the file, provided that it has a sample in the
+ * first 64 MiB; otherwise the first event that has one there; if none has, the first sampled event all the same. Call
+ * choice_release() also after a failure.
  *
  * Return: 0, also if there is no such event; -errno, described.
  */

@@ -6,9 +6,9 @@
  * kernel's mmap_lock: malloc() and free() in the other thread change the mappings of the process, so they hold that
  * lock, and meanwhile may wait for the lock of an anon_vma. A kernel thread that looks for unused pages may hold the
  * lock of the anon_vma while it waits for a CPU: for 3 seconds with Linux 6.18 and DAMON, while many processes started
- * and ended. So all memory is reserved at the start, and only the first use of a block takes time, and the first one
- * after its memory was given back. Since Linux 6.4, such a use does not need the mmap_lock; because of older kernels, a
- * few blocks are used at the start.
+ * and ended. So all memory is reserved at the start. Then a block takes time only when it is used for the first
+ * time, or for the first time after its memory was given back to the kernel. Since Linux 6.4, such a use does not need
+ * the mmap_lock; because of older kernels, a few blocks are used at the start.
  */
 #ifndef PERFRING_BLOCKS_H
 #define PERFRING_BLOCKS_H

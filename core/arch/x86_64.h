@@ -97,7 +97,7 @@ static const struct arch_code arch_codes[] = {
 
 /*
  * Addresses have 48 bits, with five page table levels 57, and the upper half of them is the kernel's
- * (arch/x86/x86_64/mm.rst). So user addresses are below 2^56.
+ * (arch/x86/x86_64/mm.rst). So user addresses are below 2^56, and none has bit 57 or a higher one.
  */
 #define ARCH_USER_BITS 57
 
@@ -271,7 +271,7 @@ static inline int arch_prologue_decode(const uint8_t *code, size_t len, uint64_t
  *   the return address of the next call of the entry code is where rbx or rbp would be. RHEL 7 (3.10.0-1160) saves
  *   these six, but not rsp.
  * - retint_careful, before 4.1: user code is preempted. As above, a return address is where rbx or rbp would be, and
- * the six are not saved; rsp is right.
+ *   the six are not saved; rsp is right.
  * - entry_SYSCALL_64_fastpath, until the fast path was removed (4.15, 4.14.18, 4.9.81): rsp is saved, the six are not.
  * - system_call_after_swapgs, entry_SYSCALL_64_after_swapgs: nothing has been saved yet, but interrupts are on.
  */

@@ -88,7 +88,7 @@ static int finish(struct parse *p)
 		return err_set(p->err, -EINVAL, "-m %" PRIu64 " is above -M %" PRIu64,
 			       (uint64_t)(o->off_cpu.min_ns / NSEC_PER_USEC),
 			       (uint64_t)(o->off_cpu.max_ns / NSEC_PER_USEC));
-	/* The limit counts whole microseconds, as printed. */
+	/* Up to N us and 999 ns: that is N in whole microseconds, as printed. */
 	if (o->off_cpu.max_ns != UINT64_MAX)
 		o->off_cpu.max_ns += NSEC_PER_USEC - 1;
 	o->report.unit = NSEC_PER_USEC;

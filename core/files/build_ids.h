@@ -25,8 +25,8 @@ struct build_id {
 };
 
 /**
- * build_id_set() - @id of @size bytes at @bytes. False, and *@id unknown: @size is 0 or above BUILD_ID_MAX, or all
- * bytes are 0.
+ * build_id_set() - set *@id to the @size bytes at @bytes, without the zeros at their end. Return: false, and *@id is
+ * unknown then: @size is 0 or above BUILD_ID_MAX, or all bytes are 0.
  */
 bool build_id_set(struct build_id *id, const void *bytes, size_t size);
 
@@ -34,7 +34,8 @@ bool build_id_set(struct build_id *id, const void *bytes, size_t size);
 void build_id_hex(const struct build_id *id, char hex[2 * BUILD_ID_MAX + 1]);
 
 /**
- * build_id_parse() - @id of @hex, two digits for each byte. False, and *@id unknown: @hex is empty or not a build id.
+ * build_id_parse() - set *@id from @hex, two digits for each byte. Return: false, and *@id is unknown then: @hex is
+ * empty or not a build id.
  */
 bool build_id_parse(struct build_id *id, const char *hex);
 
@@ -44,7 +45,7 @@ bool build_id_equal(const struct build_id *a, const struct build_id *b);
 /**
  * build_id_of_notes() - the first build id (NT_GNU_BUILD_ID) in little endian ELF notes: of a file, or
  * /sys/kernel/notes.
- * @align: of their section or segment: 8 for a few; anything else counts as 4
+ * @align: the alignment of their section or segment: 8, or any other value, which counts as 4
  * Return: true and *@id; false: there is none before the end or before the first truncated note; *@id is unknown then.
  */
 bool build_id_of_notes(const void *notes, size_t len, uint64_t align, struct build_id *id);

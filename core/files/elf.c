@@ -699,7 +699,7 @@ static const struct elf_span *find_go(struct elf_symbols *es, uint64_t vaddr)
 
 /*
  * @s: the symbol of the file. If it is NULL, use that of the debug file. If it has no size, prefer a symbol of the
- * debug file that has one. A symbol without a size ends where the next one begins, also one of the debug file.
+ * debug file that has one. A symbol without a size ends where the next one of either file begins.
  */
 static const struct elf_span *better_late(const struct elf_symbols *es, uint64_t vaddr, const struct elf_span *s)
 {

@@ -85,9 +85,10 @@ bool elf_file_loaded(const struct elf_file *f, uint64_t addr, uint64_t *offset, 
  * elf_file_address_mapped() - as elf_file_address(), for address @at of @m, a mapping of the program, if @f is its
  * separate debug file.
  *
- * objcopy(1) moves the segments of a debug file whose bytes it leaves out, so their place in the program is unknown.
- * But if there is one executable segment, we know it in two cases: @m maps exactly that segment, or @m begins with it
- * and is as long as the whole program (because ld.so maps a library as a whole first).
+ * objcopy(1) leaves the bytes of segments out of a debug file, and changes their offsets, so these do not tell where
+ * the segments are in the program's file. But if there is one executable segment, we know it in two cases: @m maps
+ * exactly that segment, or @m begins with it and is as long as the whole program (because ld.so maps a library as a
+ * whole first).
  */
 bool elf_file_address_mapped(const struct elf_file *f, const struct mapping *m, uint64_t at, uint64_t *addr);
 

@@ -10,9 +10,9 @@
  *     of values, with "seconds", and "number" if it is an interval), "before" (the column to compare with; -1:
  *     none), "absolute" (compare values, not shares)
  *  3. a text: all strings, each followed by a newline, which no string contains
- *  4. the number of frames, then columns with a number for each of them: enum page_kind; line, or 0; then five columns
- * of strings, each as the number of the string plus one, or 0 for none: name, module, build id in hexadecimal, source
- *     file, address of the function as "0x..."
+ *  4. the number of frames, then columns with a number for each of them: enum page_kind; line, or 0; then five
+ *     columns of strings, each as the number of the string plus one, or 0 for none: name, module, build id in
+ *     hexadecimal, source file, address of the function as "0x..."
  *  5. for each frame the number of different frames that follow it in stacks, then how many different frames begin
  *     stacks
  *  6. the number of nodes: frames of stacks, without those that a stack shares with the stack before it; then the
@@ -24,9 +24,10 @@
  *     - for each stack, the number of its values
  *     - for each value, its column minus that of the value before it in the stack
  *     - for each value, the value
- *     - for each frame that a stack has instead, root first: a number that it has with the frame before it. The frames
- *       that follow a frame in stacks are numbered from 1, in the order in which they first do; 0: this one does now
- *       for the first time. Functions call few others, and small numbers compress well.
+ *     - for each frame that a stack has instead, root first: its number among the followers of the frame before it.
+ *       The followers of a frame are numbered from 1, in the order in which they first appear behind it. When a
+ *       follower appears for the first time, 0 is written instead, and the next column has the frame. Functions call
+ *       few others, and small numbers compress well.
  *     - the numbers of the new frames, not as LEB128: the lowest byte of all, then the next byte of all, and so on, as
  *       many bytes as the largest number of a frame needs
  */

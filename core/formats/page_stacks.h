@@ -17,8 +17,8 @@
  * @nr_followers: for each frame, how many different frames that it calls were written so far; at @nr_frames, how many
  *                that begin stacks
  * @dropped:      frames that were removed from @path since the last written stack; @added: put on it
- * @nr_stacks:    of the current block, as are all members after it: numbers of values, of nodes (@nr_places), of nodes
- *                marked 0 (@nr_fresh), and its columns
+ * @nr_stacks and all members after it are of the current block: its numbers of stacks, of values, of nodes (@nr_places)
+ * and of nodes marked 0 (@nr_fresh), then its columns.
  */
 struct page_stacks {
 	struct gzip_writer *gzip;

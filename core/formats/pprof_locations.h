@@ -4,8 +4,8 @@
  * first sample that needs it, behind its functions and its mapping.
  *
  * The address of a location is the address in its file: all mappings begin at 0, so that pprof does not adjust it. For
- * the kernel and for code without a file it is the address in memory. The mapping of a kernel module is called by the
- * module's name in brackets: few files have such a name. That of code made at run time is called [jit].
+ * the kernel and for code without a file it is the address in memory. The mapping of a kernel module has the
+ * module's name in brackets, so that it is hardly ever taken for a file. That of code made at run time is called [jit].
  */
 #ifndef CORE_FORMATS_PPROF_LOCATIONS_H
 #define CORE_FORMATS_PPROF_LOCATIONS_H

@@ -68,7 +68,7 @@ static int split(struct side *s, const struct report_writer *form)
 	}
 }
 
-/* The text of a row with its newline. */
+/* The text of a row with its newline, which the last row may lack. */
 static struct text_ref row_text(const struct side *s, size_t i)
 {
 	return (struct text_ref){ s->bytes + s->rows[i].at, s->rows[i + 1].at - s->rows[i].at };

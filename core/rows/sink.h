@@ -14,9 +14,9 @@ struct row_set {
 	struct rows *samples;   /* values are numbers of samples */
 	struct rows *intervals; /* intervals off the CPU: values are nanoseconds */
 
-	/* For --backend=both, NULL without it: the comparison of samples; the intervals that the reader adds up. */
-	struct compare *compare;
-	struct rows *ring_intervals;
+	/* Only with --backend=both, otherwise NULL. */
+	struct compare *compare;     /* of the samples */
+	struct rows *ring_intervals; /* the intervals off the CPU that the reader of the rings has seen */
 };
 
 /**
@@ -38,7 +38,7 @@ struct sink {
 	struct kernel_ranges *kernel_ranges; /* kernel code that came or went during the run; owned; NULL: none */
 	bool gap;                            /* see sink_gap() */
 	struct unwinders_notes unwinders;
-	struct err first_refused; /* why the events that report first samples were refused; code 0: they were not */
+	struct err first_refused; /* why a BPF program cannot report the first sample of a process; code 0: it can */
 
 	uint64_t began_ns;               /* the first moment at which a sample could count; 0: not reached yet */
 	uint64_t started_ns, stopped_ns; /* for the interval that ended */

@@ -55,13 +55,13 @@ void switches_filtered(struct switches *s, uint32_t id);
 
 /*
  * If each CPU has its own clock (the only kind that perf has before 4.1), a thread may seem to come to one CPU before
- * it left another. So the stays of a thread on CPUs are ordered by the times at which they began. If a stay is reported
- * before the switch that ended the stay before it, the interval that this switch begins is over already.
+ * it left another. So the stays of a thread on CPUs are ordered by the times at which they began. We may read that a
+ * thread came back before we read that it left. Then the interval between both is over already when it begins.
  */
 
 /**
- * switches_next_stay() - thread @id came to a CPU at @since. Return: the begin of the stay that ended with its open
- * interval's switch, if that is later than @since; 0: it is not later or not known, or no interval is open.
+ * switches_next_stay() - thread @id came to a CPU at @since. Return: when it came to the CPU that it left last, if that
+ * was later than @since; 0: it was not, that time is not known, or no interval is open.
  */
 uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t since);
 
@@ -97,8 +97,9 @@ void switches_exit(struct switches *s, uint32_t id);
 /**
  * switches_exited() - the PERF_RECORD_EXIT of thread @id came before the interval that is open now. The thread may
  * never come back. But it may also come back and leave again: since Linux 6.16 it gives its memory and files back after
- * the record. Unless it @comes_back for sure, the interval counts only once it has ended; until then the interval is
- * neither open nor lost. The last SWITCHES_EXITED such threads are remembered. Does nothing if no interval is open.
+ * the record. Unless it @comes_back for sure, the interval is only noted: switches_in() can end it, and then it
+ * counts; otherwise it counts neither as begun nor as lost, and switches_open() leaves it out. The last SWITCHES_EXITED
+ * such threads are remembered. Does nothing if no interval is open.
  */
 void switches_exited(struct switches *s, uint32_t id, bool comes_back);
 

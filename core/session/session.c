@@ -378,7 +378,7 @@ static int attach_event(void *ctx, size_t i, struct err *err)
 	struct session *s = ctx;
 	int rc = release_rings(s, err);
 
-	/* A counter may open the events for first samples anew: read what they have. */
+	/* A counter may now reopen the events that report first samples, and lose unread reports. */
 	counting_read_first(s, notice_process, s);
 	return rc ? rc : counting_attach(s, i, err);
 }

@@ -41,7 +41,10 @@ void maps_unref(struct maps *m);
  */
 int maps_insert(struct maps **m, const struct mapping *what);
 
-/** maps_replaces() - true if maps_insert() would change the file at an address that is mapped now. */
+/**
+ * maps_replaces() - true if maps_insert() would change which byte of which file is at an address that is mapped now.
+ * All memory without a file, except the vDSO, counts as the same.
+ */
 bool maps_replaces(const struct maps *m, const struct mapping *what);
 
 /** maps_equal() - true if both have the same mappings, divided alike, and the same @jitdump. */

@@ -41,7 +41,7 @@ size_t __wrap_pack_record(const struct perf_event_attr *attr, const struct stack
 static const unsigned int saved[] = { PERF_REG_X86_BP,  PERF_REG_X86_BX,  PERF_REG_X86_R12,
 				      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
 
-/* The last state of a thread outside the kernel, by tid: a newer thread replaces an older one. */
+/* The last state of a thread outside the kernel, by tid modulo their number: one thread replaces another. */
 static struct left {
 	pid_t tid;
 	uint64_t regs[ARRAY_SIZE(saved)], sp;
@@ -224,7 +224,8 @@ static uint64_t walk(const struct record *r, uint64_t sp, uint64_t fp, uint64_t 
 /* Move the callchain to memory with room for 128 addresses more. *@user: its user part. NULL: none, or too long. */
 static uint64_t *new_chain(struct record *r, uint64_t **user)
 {
-	static uint64_t chains[4096][256]; /* records wait for earlier ones of other rings, but not for so many */
+	static uint64_t chains[4096][256]; /* used in turn: a record waits for earlier ones of other rings, but not for
+					      so many */
 	static unsigned int next;
 	uint64_t nr, *old = user_part(r, &nr), head = r->sample.nr - nr, *chain = chains[next % ARRAY_SIZE(chains)];
 

@@ -92,7 +92,7 @@ START_TEST(test_larger)
 }
 END_TEST
 
-/* Memory and mapping are a page away from the real code: their bytes differ. */
+/* The mapping says that the file's code is a page higher than it is: the bytes in memory there differ. */
 START_TEST(test_other)
 {
 	struct mapping m = page(), found, moved = text;

@@ -49,7 +49,7 @@ struct seen {
 	size_t fail_at; /* answer -ENOMEM to the record with this number */
 	struct ring *ring;
 	size_t nr_full, at_full;           /* calls of count_full(), and records before the last call */
-	bool full_again, first_full_again; /* arguments of the last call, and of the first */
+	bool full_again, first_full_again; /* ring_full_again() in the last call, and in the first */
 };
 
 /* Forget the ring without unmapping: it was never mapped. */
@@ -204,7 +204,7 @@ START_TEST(test_nearly_full)
 }
 END_TEST
 
-/* The ring is emptied into memory when it is full or not, and is read then. */
+/* Whenever the ring was full, count_full() is called once, for records in memory and for records in the ring. */
 START_TEST(test_full_again)
 {
 	struct ring r = make_ring(starts[0]);
@@ -272,7 +272,7 @@ static int fill_and_count(void *ctx, uint64_t copied_ns)
 	return count_full(ctx, copied_ns);
 }
 
-/* The same if it was not emptied before. */
+/* A full ring is not emptied before it is read, and is full again when count_full() is called. */
 START_TEST(test_full_afterwards)
 {
 	struct ring r = make_ring(starts[0]);
@@ -487,7 +487,7 @@ START_TEST(test_bad_size)
 	ck_assert_uint_eq(s.nr, 1);
 	ck_assert_uint_eq(page.data_tail, page.data_head);
 
-	write_record(3, 16); /* later records are read again */
+	write_record(3, 16); /* records that come later are read */
 	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 	ck_assert_uint_eq(s.nr, 2);
 	ck_assert_uint_eq(s.type[1], 3);
@@ -635,7 +635,7 @@ START_TEST(test_large)
 }
 END_TEST
 
-/* Without a free block, what does not fit stays in the ring, but the reader finds room, and loses nothing. */
+/* The last two blocks are for the reader: without others, records stay in the ring until they are read. */
 START_TEST(test_no_block)
 {
 	struct blocks *few = blocks_new(4);
