@@ -2,8 +2,6 @@
 #include "core/base/strings.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct string {
 	char *text;

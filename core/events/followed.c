@@ -547,7 +547,7 @@ int followed_open(struct events *ev, const struct cpu_list *online, struct err *
 		return err_set(
 			err, -ENOENT,
 			"cannot list threads: /proc is of another PID namespace (mount a /proc of this namespace, "
-			"or choose threads)");
+			"or use --tid)");
 	w.opened = calloc(ev->nr_places, sizeof(*w.opened));
 	if (!w.opened)
 		return err_sys(err, -ENOMEM, "cannot remember %zu events", ev->nr_places);

@@ -2,8 +2,6 @@
 #include "core/report/readable.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BATCH 1024
 

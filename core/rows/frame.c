@@ -2,8 +2,6 @@
 #include "core/rows/frame.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct frame_name {
 	char *text;

@@ -41,9 +41,11 @@ static int make_own(struct maps **m, size_t room)
 	struct maps *copy = *m;
 	struct mapping *v;
 
+	if (need > MAPS_MAX)
+		return -E2BIG;
 	if (copy->refs == 1 && need <= copy->cap)
 		return 0;
-	if (need > MAPS_MAX || cap > copy->budget->max - copy->budget->used)
+	if (cap > copy->budget->max - copy->budget->used)
 		return -E2BIG;
 	if (copy->refs > 1 && !(copy = maps_new(copy->budget)))
 		return -ENOMEM;

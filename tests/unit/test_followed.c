@@ -353,7 +353,7 @@ START_TEST(test_foreign)
 		ck_assert_str_eq(
 			err.msg,
 			"cannot list threads: /proc is of another PID namespace (mount a /proc of this namespace, "
-			"or choose threads)");
+			"or use --tid)");
 }
 END_TEST
 
