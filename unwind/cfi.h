@@ -25,7 +25,7 @@ enum cfi_section { CFI_EH_FRAME, CFI_DEBUG_FRAME };
 /** enum cfi_how - where the caller's value of a register is. @value is that of struct cfi_row. */
 enum cfi_how {
 	CFI_SAME,       /* it did not change */
-	CFI_UNDEFINED,  /* lost, or in a register from ARCH_NR_REGS on; of @return_reg: this is the outermost frame */
+	CFI_UNDEFINED,  /* lost, or in a register from ARCH_NR_REGS on. how[return_reg]: the frame is the outermost */
 	CFI_OFFSET,     /* in memory at CFA + value */
 	CFI_VAL_OFFSET, /* it is CFA + value */
 	CFI_REGISTER,   /* in register number value */

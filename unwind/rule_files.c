@@ -29,7 +29,7 @@ struct open_rules {
 struct rule_file {
 	struct cached_file in;
 	struct open_rules *open; /* of all names of the file; NULL: not opened yet, or impossible to open */
-	pid_t pid;               /* the last process that used it */
+	pid_t pid;               /* which used it when @looked was set */
 	uint64_t looked;         /* the round in which @open->changed was last compared */
 };
 

@@ -41,9 +41,9 @@ void rule_files_clear(struct rule_files *f);
 void rule_files_renew(struct rule_files *f);
 
 /**
- * rule_files_round() - files may have been written since the last call. When another process than the last one uses a
- * file, and this is the first time since the call, its time of change is compared. If it was written since it was
- * opened, its rules are read anew. rule_files_renew() does this, too.
+ * rule_files_round() - files may have been written since the last call. At the first use of a file by another process
+ * than at the last such look, we look whether the file was written since it was opened; if so, its rules are read anew.
+ * rule_files_renew() does this, too.
  */
 void rule_files_round(struct rule_files *f);
 

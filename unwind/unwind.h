@@ -119,9 +119,9 @@ enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_L
  * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if by its rules it has no caller; else 0
  * @unknown: the last frame could not be left because the value of a register is not known
  * @sp:      the stack pointer of the last frame; 0: there was no room for more addresses, or no registers to begin with
- * @by_fp:   with @unknown: that register is the frame pointer. It has the value that it had in the leaf, and would be
- *           enough to find the last frame's return address
- * @chain:   what is true of all frames, leaving out a last frame that has no caller by its rules
+ * @by_fp:   with @unknown: that register is the frame pointer, which no frame has changed. If its value in the leaf
+ *           becomes known, the last frame's return address can be found
+ * @chain:   see enum unwind_chain: about all frames that were left
  */
 struct unwind_result {
 	uint64_t *ips;

@@ -16,11 +16,11 @@
  */
 enum unwinders_found {
 	UNWINDERS_EQUAL,
-	UNWINDERS_POPPED,    /* in an epilogue, libunwind looks for popped registers below the stack pointer */
-	UNWINDERS_SIGNAL,    /* libunwind does not know that code without rules is within a signal trampoline */
-	UNWINDERS_ENTRY,     /* libunwind does not know that code without rules is what UNWIND_LEFT_ENTRY says */
-	UNWINDERS_GUESSED,   /* no rules for the frame; or our stack pointer may be wrong (UNWIND_LEFT_GUESSED) */
-	UNWINDERS_MADE,      /* libunwind gets the rules of files only, not those of a jitdump */
+	UNWINDERS_POPPED,  /* in an epilogue, libunwind looks for popped registers below the stack pointer */
+	UNWINDERS_SIGNAL,  /* libunwind does not know that code without rules is within a signal trampoline */
+	UNWINDERS_ENTRY,   /* libunwind does not know code without rules that we know (UNWIND_LEFT_ENTRY in unwind.h) */
+	UNWINDERS_GUESSED, /* no rules for the frame; or our stack pointer may be wrong (UNWIND_LEFT_GUESSED) */
+	UNWINDERS_MADE,    /* libunwind gets the rules of files only, not those of a jitdump */
 	UNWINDERS_NOT_ABOVE, /* libunwind goes on to a frame that would not be above the one it came from */
 	UNWINDERS_DIFFERENT, /* not explained */
 	UNWINDERS_NR,

@@ -268,8 +268,8 @@ static inline int arch_prologue_decode(const uint8_t *code, size_t len, uint64_t
  *
  * - system_call_fastpath, sysret_careful, auditsys, sysret_audit, before 4.1: a system call that is not traced. The rsp
  *   of the user is in a per-CPU variable. rbx, rbp and r12 to r15 are not saved, and struct pt_regs is not complete:
- *   the return address of the next call of the entry code is where rbx or rbp would be. RHEL 7 (3.10.0-1160) saves
- *   these six, but not rsp.
+ *   when the entry code then calls a function, the return address is where rbx or rbp would be. RHEL 7 (3.10.0-1160)
+ *   saves these six, but not rsp.
  * - retint_careful, before 4.1: user code is preempted. As above, a return address is where rbx or rbp would be, and
  *   the six are not saved; rsp is right.
  * - entry_SYSCALL_64_fastpath, until the fast path was removed (4.15, 4.14.18, 4.9.81): rsp is saved, the six are not.

@@ -158,7 +158,7 @@ void agreement_of_unwinders(struct agreement *g, const struct session *s, const 
 		fprintf(stderr, "  %s\n", s->sink.unwinders.examples[i]);
 }
 
-/* A reader that drops samples is a difference; a ring without room for them is none. */
+/* Samples that the reader has dropped are a difference; samples for which a ring had no room are none. */
 void agreement_of_reader(struct agreement *g, const struct session *s, const struct account *total)
 {
 	uint64_t unread = account_unread(s, total);

@@ -118,7 +118,8 @@ int __attribute__((format(printf, 3, 4))) opt_refuse(const struct parse *p, cons
  */
 int opt_parse_whole(const char *s, uint64_t max, uint64_t *out);
 
-/** opt_parse_number() - parse a number from 1 to @max, called @limit in the message. Return: 0; -EINVAL, described. */
+/** opt_parse_number() - parse a number from 1 to @max. @limit: what the message calls @max. Return: 0; -EINVAL,
+ * described. */
 int opt_parse_number(const struct parse *p, const char *value, uint64_t max, const char *limit, uint64_t *out);
 
 /**

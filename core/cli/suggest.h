@@ -13,9 +13,9 @@ const char *suggest_long(const struct opt_table *t, const char *word, size_t len
 
 /**
  * suggest_command() - the command line @argv, with the missing "--" before its word @at.
- * @out: out: at most @size - 1 bytes; "..." stands for a word that a shell would change, or that does not fit. @out
- * ends at the first "..." from word @at on, and at one behind which nothing fits; this "..." stands for all later
- * words. Return: false: word @at is not a program.
+ * @out: out: at most @size - 1 bytes; "..." stands for a word that a shell would change, or that does not fit. If that
+ * is word @at or a later one, or if nothing more would fit, @out ends with this "...", which stands for the rest.
+ * Return: false: word @at is not a program.
  */
 bool suggest_command(enum tool tool, char *const *argv, int at, char *out, size_t size);
 

@@ -16,7 +16,8 @@ struct events_hooks {
  * events_follow_cpus() - close the events of CPUs that went offline, and open those of CPUs that came online.
  *
  * When a CPU goes offline, the kernel stops its events and does not restore them later. But it restores events of
- * threads. Followed threads have an event for each CPU, opened even if that CPU is offline. For these events,
+ * threads. Followed threads have an event for each CPU, if possible also for CPUs that are offline (followed.h). For
+ * these events,
  * @h.attach() is called when their CPU comes online for the first time.
  * @h: an opened event is enabled after it was attached
  * Return: 1: something has changed; 0: nothing; -errno. A CPU whose event cannot be opened now counts as offline.

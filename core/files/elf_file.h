@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One ELF file, 32 or 64 bits, little endian: its header, segments, sections and build id. core/files/elf.h reads names
- * from it, and unwind/rules.h unwind rules.
+ * from it, and unwind/rules.h reads rules for unwinding.
  *
  * The file may be hostile and may change while it is read: each offset, count and link is checked in our own copy.
  * Not thread safe.
@@ -22,8 +22,8 @@ struct mapping;
 #define ELF_SEGMENTS_MAX 64 /* PT_LOADs kept; linkers make about four, hugepage tools some more */
 
 /**
- * struct elf_segment - of those in elf_file.segments, the ends of the bytes in the file and in memory do not overflow;
- * elf_file.eh_frame_hdr and elf_file.dynamic are unchecked.
+ * struct elf_segment - a program header. In elf_file.segments, neither @offset + @size nor @vaddr plus a size
+ * overflows; elf_file.eh_frame_hdr and elf_file.dynamic are unchecked.
  * @size:   bytes in the file
  * @memory: bytes in memory
  */
@@ -82,13 +82,13 @@ bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr)
 bool elf_file_loaded(const struct elf_file *f, uint64_t addr, uint64_t *offset, uint64_t *left);
 
 /**
- * elf_file_address_mapped() - as elf_file_address(), for address @at of @m, a mapping of the program, if @f is its
- * separate debug file.
+ * elf_file_address_mapped() - as elf_file_address(), if @f is the separate debug file of a program, for address @at in
+ * the mapping @m of that program.
  *
  * objcopy(1) leaves the bytes of segments out of a debug file, and changes their offsets, so these do not tell where
- * the segments are in the program's file. But if there is one executable segment, we know it in two cases: @m maps
- * exactly that segment, or @m begins with it and is as long as the whole program (because ld.so maps a library as a
- * whole first).
+ * the segments are in the program's file. But if there is only one executable segment, we know where that is in two
+ * cases: @m maps exactly that segment, or @m begins with it and is as long as the whole program (because ld.so maps a
+ * library as a whole first).
  */
 bool elf_file_address_mapped(const struct elf_file *f, const struct mapping *m, uint64_t at, uint64_t *addr);
 

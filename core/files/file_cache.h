@@ -50,8 +50,8 @@ struct file_id {
  * @used:       file_cache.clock at its last lookup
  * @vdso_size:  bytes of the vDSO that was opened; 0: none was, or the file is not a vDSO
  * @id:         of the file that was opened last
- * @foreign:    the file opened last belongs neither to root nor to our effective user, or has no link: it is deleted,
- *              or what we opened is a copy in memory (open_files.h), which has another owner than the file
+ * @foreign:    the file opened last belongs neither to root nor to our effective user, or it has no link. A deleted
+ *              file has none, nor has a copy in memory (open_files.h), whose owner is not the file's
  * @shares:     set by the user of the cache: data made from the file keeps it open and serves its other names, too
  * @given_up:   do not try to open it again until cached_file_renew()
  * @mismatched: another file was at its path
@@ -110,7 +110,7 @@ void *file_cache_get(struct file_cache *c, const struct mapped_file *file);
 /** file_cache_delete() - delete @cf; the last entry moves to its position. */
 void file_cache_delete(struct file_cache *c, struct cached_file *cf);
 
-/** file_cache_wants() - true if a try to open @cf for @pid is worth it now; this counts as the try then. */
+/** file_cache_wants() - true if it is worth trying to open @cf for @pid now. If so, this call uses up a try. */
 bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid);
 
 /**

@@ -10,12 +10,12 @@
 #include "core/formats/tree.h"
 
 /**
- * struct page_stacks - valid if all except the first two members is zero.
+ * struct page_stacks - valid if all members except the first two are zero.
  * @nr_frames:    frames have numbers below it
  * @path:         frames of the current node
  * @followers:    pairs of a frame and its caller
- * @nr_followers: for each frame, how many different frames that it calls were written so far; at @nr_frames, how many
- *                that begin stacks
+ * @nr_followers: for each frame, the number of different followers that were written so far; at @nr_frames, the number
+ *                of different first frames of stacks
  * @dropped:      frames that were removed from @path since the last written stack; @added: put on it
  * @nr_stacks and all members after it are of the current block: its numbers of stacks, of values, of nodes (@nr_places)
  * and of nodes marked 0 (@nr_fresh), then its columns.

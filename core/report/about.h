@@ -62,8 +62,8 @@ struct report_share {
 
 /**
  * struct report_counts - numbers of one report: samples, or intervals off the CPU.
- * @due:      samples that were due on all CPUs by the clock. For each that was not taken, a CPU was idle. 0 if it is
- *            not known, if no sample is missing, or if not all tasks were sampled
+ * @due:      samples that were due on all CPUs by the clock. For each that was not taken, a CPU was idle. 0: it is not
+ *            known, as many were taken, or not all tasks were sampled
  * @taken:    by the kernel, including those @lost; @counted: in the rows; @lost: known to be missing
  * @incomplete: the share of the user stacks that lack their root end; @unnamed: that lack names
  * @seconds:  how long samples were taken for the report

@@ -4,8 +4,8 @@
  *
  * The caller passes switches in time order: switches_out() with name and stacks when a thread leaves, switches_in()
  * when it comes back. The time between is added to the row of this name and these stacks. The memory is limited by
- * the number of threads: it holds a row with stacks for each thread that is off CPU. Rows of ended intervals are
- * dropped when there are at least 4096 rows, and at least 4 for each such thread. Not thread safe.
+ * the number of threads: this table holds a row with stacks for each thread that is off CPU. It keeps rows of ended
+ * intervals, too, until it has 4096 rows and 4 for each such thread. Not thread safe.
  *
  * Each interval that has begun is either charged, filtered, open or lost, see switches_stats(). It is lost if the
  * switch that ended it turns out to have been missed, or if its row cannot be added.
@@ -56,7 +56,7 @@ void switches_filtered(struct switches *s, uint32_t id);
 /*
  * If each CPU has its own clock (the only kind that perf has before 4.1), a thread may seem to come to one CPU before
  * it left another. So the stays of a thread on CPUs are ordered by the times at which they began. We may read that a
- * thread came back before we read that it left. Then the interval between both is over already when it begins.
+ * thread came back before we read that it left. Then the interval has ended already: see switches_over().
  */
 
 /**
@@ -77,7 +77,7 @@ void switches_over_filtered(struct switches *s);
 /** switches_unseen() - a switch of thread @id was missed: drop its open interval and count it as lost. */
 void switches_unseen(struct switches *s, uint32_t id);
 
-/** switches_reject() - count the open interval of thread @id, if there is one, as filtered: it is not requested. */
+/** switches_reject() - drop the open interval of thread @id, if there is one, and count it as filtered. */
 void switches_reject(struct switches *s, uint32_t id);
 
 /**
@@ -97,9 +97,9 @@ void switches_exit(struct switches *s, uint32_t id);
 /**
  * switches_exited() - the PERF_RECORD_EXIT of thread @id came before the interval that is open now. The thread may
  * never come back. But it may also come back and leave again: since Linux 6.16 it gives its memory and files back after
- * the record. Unless it @comes_back for sure, the interval is only noted: switches_in() can end it, and then it
- * counts; otherwise it counts neither as begun nor as lost, and switches_open() leaves it out. The last SWITCHES_EXITED
- * such threads are remembered. Does nothing if no interval is open.
+ * the record. Unless it @comes_back for sure, the interval counts neither as begun nor as lost, and switches_open()
+ * leaves it out; but if switches_in() ends it, it counts as any other. The last SWITCHES_EXITED such threads are
+ * remembered. Does nothing if no interval is open.
  */
 void switches_exited(struct switches *s, uint32_t id, bool comes_back);
 
@@ -116,7 +116,7 @@ void switches_gap(struct switches *s);
  */
 int switches_open(const struct switches *s, uint64_t ns, struct rows *to);
 
-/** switches_nr_open() - number of open intervals. */
+/** switches_nr_open() - number of intervals that switches_open() adds. */
 size_t switches_nr_open(const struct switches *s);
 
 /**

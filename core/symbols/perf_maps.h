@@ -6,14 +6,14 @@
  *
  * The file is hostile. It is read only if it is a regular file without other names (hard links). It must belong to the
  * effective user of the process, or to root and be readable by all users. No symlink on the way is followed, and only
- * regular files are opened. We read a file up to the size that it had when we opened it, and if that is more than 64
+ * regular files are opened. We read a file up to the size that it has when we begin, and if that is more than 64
  * MiB, only the last 64 MiB. For one report we read at most 256 MiB of all files.
  *
  * When a process has exited, its root and its user are unknown, so perf_maps_note() opens its file while the process
  * lives. If there was no time for that, the file is looked for in the root of the host, by the PID that we know. Then
- * our own effective user takes the place of its user: any user can write a file of that name into /tmp. A file that was
- * last written before a process began may be left by an earlier process with the same PID, so a warning says that it
- * was used. If a PID is reused, we notice only if the first process was looked up or noted.
+ * it must belong to our own effective user instead, or to root: any user can write a file of that name into /tmp. A
+ * file that was last written before a process began may be left by an earlier process with the same PID, so a warning
+ * says that it was used. If a PID is reused, we notice only if the first process was looked up or noted.
  *
  * For a recording, files are read only if the time of its last sample is proved to be of this boot (recorded.h), and
  * only from the root of the host, by the recorded PID. If the process that has the PID now began before that time, it
@@ -46,9 +46,9 @@ void perf_maps_renew(struct perf_maps *pm);
 
 /**
  * perf_maps_note() - the running process @pid makes code: if it has a file that is not older than the process, keep
- * that open until perf_maps_renew() forgets the process, so that it can be read after the end. Cheap enough to be
- * called for each mapping of code: it looks for the file at the first call, the second, the fourth, and so on. At most
- * 256 files are kept open.
+ * that open until it is read, or perf_maps_renew() forgets the process, so that it can be read after the end. Cheap
+ * enough to be called for each mapping of code: it looks for the file at the first call, the second, the fourth, and so
+ * on. At most 256 files are kept open.
  */
 void perf_maps_note(struct perf_maps *pm, pid_t pid);
 

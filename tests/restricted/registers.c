@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Imitate the user registers and stacks that old kernels report for a sample in the kernel. Linked into the commands in
- * place of decode_record(). The release of uname(2) selects the kernel. From arch/x86/kernel/perf_regs.c and the entry
- * code (see arch_entry_stale()):
+ * Imitate the user registers and stacks that old kernels report for a sample in the kernel. Linked into the commands
+ * around decode_record() and pack_record(). The release of uname(2) selects the kernel. From
+ * arch/x86/kernel/perf_regs.c and the entry code (see arch_entry_stale()):
  *
  *   before 3.19   in a system call, the stack pointer of an earlier entry: here that of the thread's last sample
- *                 outside the kernel. The stack copy begins there; below the true stack pointer it has the bytes of
- *                 that sample. RHEL 7 has the right rbx, rbp and r12-r15. Other kernels have the return address of
- *                 the entry code's call in rbx, and the values of the earlier entry in rbp and r12-r15.
+ *                 outside the kernel. The stack copy begins there; its part below the true stack pointer, if any, has
+ *                 the bytes of that sample. RHEL 7 has the right rbx, rbp and r12-r15. Other kernels have the return
+ *                 address of the entry code's call in rbx, and the values of the earlier entry in rbp and r12-r15.
  *   before 4.19   all ones in rbx, rbp and r12-r15
  *   before 5.11   all ones in rbx and r12-r15
  *
@@ -41,7 +41,7 @@ size_t __wrap_pack_record(const struct perf_event_attr *attr, const struct stack
 static const unsigned int saved[] = { PERF_REG_X86_BP,  PERF_REG_X86_BX,  PERF_REG_X86_R12,
 				      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
 
-/* The last state of a thread outside the kernel, by tid modulo their number: one thread replaces another. */
+/* The last states of threads outside the kernel. Threads with equal tid modulo MAX_THREADS share an entry. */
 static struct left {
 	pid_t tid;
 	uint64_t regs[ARRAY_SIZE(saved)], sp;

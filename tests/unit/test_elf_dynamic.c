@@ -13,7 +13,7 @@
 
 enum hash { HASH_SYSV = 1, HASH_GNU = 2 };
 
-/* Offsets of the parts; those of words of the hash tables follow from them. */
+/* Offsets of the parts. */
 #define AT_DYNAMIC 0x200u
 #define AT_SYMBOLS 0x400u
 #define AT_STRINGS 0x600u
@@ -37,7 +37,7 @@ static const struct {
 	{ 38, STT_GNU_IFUNC, 700, SIZE - 0x10, 0x100 },
 };
 
-/* Buckets of symbols 2 and 3, and of the rest; the last of each has an odd hash. */
+/* Bucket 0 has the symbols from 4 on, bucket 1 has 2 and 3. The links are their hashes; an odd one ends a bucket. */
 static const uint32_t gnu_hash[] = { 2, 2, 1, 0, /* bloom */ 0, 0, /* buckets */ 4, 2, /* links */ 2, 3, 4, 6, 7 };
 static const uint32_t sysv_hash[] = { 1, NR_SYMBOLS, 2, 0, 3, 4, 5, 6, 0, 0 };
 

@@ -272,7 +272,7 @@ static int fill_and_count(void *ctx, uint64_t copied_ns)
 	return count_full(ctx, copied_ns);
 }
 
-/* A full ring is not emptied before it is read, and is full again when count_full() is called. */
+/* The same for a full ring that is read without ring_empty(), and full again when count_full() is called: one call. */
 START_TEST(test_full_afterwards)
 {
 	struct ring r = make_ring(starts[0]);
@@ -435,7 +435,7 @@ START_TEST(test_two_threads)
 }
 END_TEST
 
-/* A bad record costs only those behind it that were in the ring when it was moved to memory. */
+/* A bad record costs only the records behind it that ring_empty() found in the ring with it. */
 START_TEST(test_bad_part)
 {
 	struct perf_event_header bad = { .type = 9, .size = 12 };

@@ -60,7 +60,8 @@ START_TEST(test_sizes)
 }
 END_TEST
 
-/* At any rate, with and without copies of stacks, the rings of up to 256 CPUs together have at most RINGS_MAX. */
+/* At all these rates, with and without copies of stacks, the rings of up to 256 CPUs together have at most RINGS_MAX.
+ */
 START_TEST(test_together)
 {
 	static const size_t cpus[] = { 1, 2, 64, 128, 129, 200, 256 };
