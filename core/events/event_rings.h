@@ -36,7 +36,11 @@ uint64_t events_sample_rate(const struct sampling *s, const struct event_type *e
 /** rings_choose() - choose the sizes for a host with @cpus CPUs online. */
 void rings_choose(struct events *ev, size_t cpus);
 
-/** rings_wakeup() - the kernel wakes the reader whenever it has written this many bytes to a ring for samples. */
+/**
+ * rings_wakeup() - the kernel wakes the reader whenever it has written this many bytes to a ring for samples. If the
+ * mappings of processes must be read at their first samples and samples are few (ev->wakes_at_samples), that is at each
+ * sample: then a process may exit soon after its only one.
+ */
 uint32_t rings_wakeup(const struct events *ev);
 
 /** rings_dump() - bytes of a stack copy, so that a ring has room for several. */

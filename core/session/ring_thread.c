@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define FETCH_MS 50   /* between two fetches while signals are taken, or while much is kept */
-#define LOOK_MS  40   /* between two looks for processes whose mappings are not known */
+#define LOOK_MS  40   /* between two looks for processes whose mappings are not known, if samples do not wake us */
 #define WAKE_MS  1000 /* if the write that wakes the thread fails, it checks its flags after this time */
 /* how much longer the side-band events record: the records about the last samples come later, see compare_wait() */
 #define TELL_NS (20 * NSEC_PER_SEC / 1000)
@@ -134,7 +134,8 @@ static void stop_in_time(struct ring_thread *k)
 static int timeout_ms(const struct ring_thread *k)
 {
 	uint64_t left = sub_or_0(next_stop(k), now_ns());
-	int ms = k->looks ? LOOK_MS : flag_get(&k->minds_signals) || k->much ? FETCH_MS : WAKE_MS;
+	bool looks = k->looks && !k->ev->wakes_at_samples;
+	int ms = looks ? LOOK_MS : flag_get(&k->minds_signals) || k->much ? FETCH_MS : WAKE_MS;
 
 	return left < (uint64_t)ms * 1000000 ? (int)((left + 999999) / 1000000) : ms;
 }

@@ -132,7 +132,7 @@ static void setup(void)
 	put("sys/kernel/perf_event_mlock_kb", "4\n");
 	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &rl), 0);
 	options = (struct options){ .cpu = -1,
-				    .sampling = { event_default(), 49, 0 },
+				    .sampling = { event_default(), 99, 0 },
 				    .backend = "perfring",
 				    .unwind = UNWIND_BY_FP,
 				    .dump_bytes = 16384 };
@@ -226,6 +226,30 @@ START_TEST(test_budget)
 	ck_assert_int_eq(events_small_rings(&session->events, &why), budgets[_i].told);
 	if (budgets[_i].told)
 		assert_told(_i, &why);
+}
+END_TEST
+
+/* If the two CPUs take up to 100 samples per second, each sample wakes the reader, who reads mappings. */
+static const struct {
+	struct sampling sampling; /* with the default event */
+	bool kernel_only;
+	uint32_t wakeup;
+} few_samples[] = {
+	{ { NULL, 49, 0 }, false, 1 }, /* the default */
+	{ { NULL, 50, 0 }, false, 1 },           { { NULL, 51, 0 }, false, 32768 },
+	{ { NULL, 0, 20000000 }, false, 1 },                                       /* 50 Hz, too */
+	{ { NULL, 0, 19000000 }, false, 32768 }, { { NULL, 49, 0 }, true, 32768 }, /* no mappings are read */
+};
+
+START_TEST(test_few_samples)
+{
+	struct err err = { 0 };
+
+	options.sampling = few_samples[_i].sampling;
+	options.sampling.event = event_default();
+	options.filter.no_user = few_samples[_i].kernel_only;
+	ck_assert_msg(open_with_budget(1000, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(session->events.attrs[EVENT_SAMPLES].wakeup_watermark, few_samples[_i].wakeup);
 }
 END_TEST
 
@@ -379,6 +403,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_budget, 0, ARRAY_SIZE(budgets));
+	tcase_add_loop_test(tc, test_few_samples, 0, ARRAY_SIZE(few_samples));
 	tcase_add_loop_test(tc, test_both_budgets, 0, ARRAY_SIZE(both_budgets));
 	tcase_add_loop_test(tc, test_dump, 0, ARRAY_SIZE(dumps));
 	tcase_add_test(tc, test_opened_once);
