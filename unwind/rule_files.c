@@ -2,6 +2,7 @@
 #include "unwind/rule_files.h"
 
 #include "core/base/err.h"
+#include "core/base/faults.h"
 #include "core/files/file_cache.h"
 #include "unwind/rules.h"
 
@@ -142,7 +143,7 @@ static int open_rules(struct rule_files *f, struct rule_file *rf, struct elf_fil
 	rf->open = malloc(sizeof(open));
 	if (!rf->open) {
 		rules_close(open.rules);
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	}
 	*rf->open = open;
 	f->nr_open++;

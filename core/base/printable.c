@@ -127,14 +127,14 @@ void textbuf_name(struct textbuf *b, const char *s, char semicolon)
 	}
 }
 
-/* The safe text is never longer than the original. */
+/* The safe text is never longer than the original, so it has room. */
 const char *name_shown(const char *s, char out[NAME_SHOWN + 1])
 {
-	struct textbuf text = { 0 };
+	char start[NAME_SHOWN + 1];
+	struct textbuf text = { .bytes = out, .cap = NAME_SHOWN + 1 };
 
-	snprintf(out, NAME_SHOWN + 1, "%s", s);
-	textbuf_name(&text, out, ';');
-	snprintf(out, NAME_SHOWN + 1, "%.*s", (int)text.len, text.len ? text.bytes : "");
-	free(text.bytes);
+	snprintf(start, sizeof(start), "%s", s);
+	textbuf_name(&text, start, ';');
+	out[text.len] = '\0';
 	return out;
 }

@@ -27,7 +27,7 @@ void textbuf_name(struct textbuf *b, const char *s, char semicolon);
 
 #define NAME_SHOWN 200 /* bytes of a name in a line of text */
 
-/** name_shown() - put the start of @s, made safe to print, into @out; "": no memory. Return: @out. */
+/** name_shown() - put the start of @s, made safe to print, into @out. Return: @out. */
 const char *name_shown(const char *s, char out[NAME_SHOWN + 1]);
 
 #endif

@@ -2,6 +2,7 @@
 #include "core/cli/about.h"
 
 #include "core/base/clock.h"
+#include "core/base/memstream.h"
 #include "core/base/percent.h"
 #include "core/base/saturate.h"
 #include "core/cli/options.h"
@@ -21,7 +22,7 @@ static int make_header(const struct options *o, const struct session *s, struct 
 		options_header_recorded(f, o, &s->recording);
 	else if (f)
 		options_header(f, o, s->events.user_only.code);
-	return f && !fclose(f) ? 0 : -ENOMEM;
+	return memstream_end(f, &t->header);
 }
 
 /* Join the arguments, so that a shell could run them if none needs quoting. */
@@ -32,7 +33,7 @@ static int join_arguments(char *const *argv, struct about_texts *t)
 
 	for (; f && argv && *argv; argv++)
 		fprintf(f, "%s%s", *argv, argv[1] ? " " : "");
-	return f && !fclose(f) ? 0 : -ENOMEM;
+	return memstream_end(f, &t->command);
 }
 
 /* A recording may come from another host. */
@@ -114,7 +115,7 @@ int about_infile(const struct options *o, const struct infile *in, const struct 
 	f = open_memstream(&texts->header, &len);
 	if (f)
 		options_header_read(f, o, infile_name(in), infile_format_name(infile_format(in)));
-	if (!f || fclose(f) || join_arguments(o->arguments, texts))
+	if (memstream_end(f, &texts->header) || join_arguments(o->arguments, texts))
 		return err_sys(err, -ENOMEM, "cannot begin the report");
 	out->header = texts->header;
 	out->command = texts->command;

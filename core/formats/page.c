@@ -142,7 +142,7 @@ static int begin_head(struct page *p, const struct report_about *about)
 			    report_unit_name(about->unit), "facts", p->facts, "columns", p->columns, "cpus",
 			    (json_int_t)about->cpus, "per_second", per_second(about));
 	free(title.bytes);
-	return p->head ? add_facts(p, about) : -ENOMEM;
+	return p->head && !title.failed ? add_facts(p, about) : -ENOMEM;
 }
 
 static void page_free(struct page *p)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/both.h"
 
+#include "core/base/memstream.h"
 #include "core/report/diff.h"
 
 #include <errno.h>
@@ -24,8 +25,8 @@ static int make_text(struct text *t, const struct rows *rows, const struct repor
 	if (!f)
 		return err_sys(err, -errno, "cannot keep a report in memory");
 	rc = report_write(f, rows, names, cfg, err);
-	if (fclose(f) && !rc)
-		rc = err_sys(err, -errno, "cannot keep a report in memory");
+	if (memstream_end(f, &t->bytes) && !rc)
+		rc = err_sys(err, -ENOMEM, "cannot keep a report in memory");
 	return rc;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Forms for other programs, and reading reports back. */
+#include "tests/unit/failing_memory.h"
 #include "tests/unit/unit.h"
 
 #include "core/formats/read.h"
@@ -801,6 +802,88 @@ START_TEST(test_full)
 }
 END_TEST
 
+/* Read @in and write it to @out. Return: 0; -errno, described */
+static int convert(const struct report_writer *to, struct infile *in, FILE *out, struct err *err)
+{
+	static const struct report_about facts = {
+		.tool = "profile", .header = "a; b\n", .host = "h\n", .kernel = "6.1", .time = 1800000000
+	};
+	const struct report_cfg form = { .annotations = true };
+	const struct read_cfg all = { .delimited = true };
+	struct read_about about = { 0 };
+	struct report_output o;
+	struct report *r;
+	int rc = report_new(to, &form, &r, err);
+
+	if (rc)
+		return rc;
+	rc = read_report(in, r, &all, &about, err);
+	if (!rc) {
+		rc = report_begin(&o, out, to, &facts, err);
+		rc = rc ? rc : report_print(r, &o, NULL, err);
+		rc = rc ? report_end(&o, false, NULL), rc : report_end(&o, true, err);
+	}
+	read_about_release(&about);
+	report_free(r);
+	return rc;
+}
+
+/* The same from bytes; the allocation after @nr fails, and with @then_all all later ones. @failed: out: one did. */
+static int convert_bytes(const struct report_writer *to, const char *bytes, size_t len, size_t nr, bool then_all,
+			 char **got, bool *failed)
+{
+	struct infile *in = open_bytes(bytes, len);
+	struct err err = { 0 };
+	size_t got_len;
+	FILE *out = open_memstream(got, &got_len);
+	int rc;
+
+	memory_fail_after(nr, then_all);
+	rc = convert(to, in, out, &err);
+	*failed = memory_restore();
+	ck_assert_int_eq(rc, err.code);
+	ck_assert(!rc || *err.msg);
+	infile_close(in);
+	fclose(out);
+	return rc;
+}
+
+/* If any one allocation fails while a report is read and written, that is an error. */
+static const struct {
+	const struct report_writer *from, *to;
+	bool then_all; /* later allocations fail, too */
+} conversions[] = {
+	{ &report_folded, &report_folded, false }, { &report_folded, &report_folded, true },
+	{ &report_pprof, &report_pprof, false },   { &report_pprof, &report_pprof, true },
+	{ &report_json, &report_json, false },     { &report_json, &report_json, true },
+	{ &report_html, &report_html, false },     { &report_html, &report_html, true },
+	{ &report_json, &report_text, false },     { &report_json, &report_speedscope, false },
+};
+
+START_TEST(test_no_memory)
+{
+	const struct report_writer *from = conversions[_i].from, *to = conversions[_i].to;
+	const struct report_about about = { .tool = "profile", .period_ns = 1000 };
+	size_t len, nr;
+	char *written = write_rows(from, &about, rows, ARRAY_SIZE(rows) - 1, 1, &len), *want, *got;
+	bool failed;
+
+	ck_assert_int_eq(convert_bytes(to, written, len, SIZE_MAX, false, &want, &failed), 0);
+	ck_assert(!failed);
+	for (nr = 0, failed = true; failed; nr++) {
+		int rc = convert_bytes(to, written, len, nr, conversions[_i].then_all, &got, &failed);
+
+		ck_assert_msg(rc == (failed ? -ENOMEM : 0), "allocation %zu: %d", nr, rc);
+		if (!rc)
+			ck_assert_str_eq(got, want);
+		free(got);
+	}
+	ck_assert_uint_gt(nr, 10);
+	free(written);
+	free(want);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("formats");
@@ -822,6 +905,7 @@ int main(void)
 	tcase_add_test(tc, test_json_text);
 	tcase_add_test(tc, test_speedscope_text);
 	tcase_add_loop_test(tc, test_full, 0, (int)ARRAY_SIZE(forms));
+	tcase_add_loop_test(tc, test_no_memory, 0, (int)ARRAY_SIZE(conversions));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -169,7 +169,7 @@ static void assert_rings(size_t nr, size_t bytes)
 static const struct {
 	bool unwinds;
 	size_t pages, bytes; /* 0: no ring is permitted */
-	uint32_t wakeup; /* if samples were more */
+	uint32_t wakeup;     /* if samples were more */
 	uint32_t dump;
 	bool told;
 } budgets[] = {
