@@ -3,6 +3,7 @@ LIB_SRCS += \
 	core/base/faults.c \
 	core/base/hash.c \
 	core/base/intern.c \
+	core/base/memstream.c \
 	core/base/number.c \
 	core/base/pi_mutex.c \
 	core/base/printable.c \

@@ -35,8 +35,9 @@ FAKE_SOURCES := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/*_source.c))
 $(addprefix $(O)/tests/unit/test_,fallback session): $(FAKE_SOURCES) $(O)/tests/unit/fake_time.o
 $(addprefix $(O)/tests/unit/test_,events followed session side_band): $(O)/tests/unit/fake_kernel.o
 $(O)/tests/unit/test_perf_maps: private ALL_LDFLAGS += -Wl,--wrap=perf_map_feed
-$(O)/tests/unit/test_formats: $(O)/tests/unit/failing_memory.o
-$(O)/tests/unit/test_formats: private ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup)
+$(addprefix $(O)/tests/unit/test_,formats memstream): $(O)/tests/unit/failing_memory.o
+$(addprefix $(O)/tests/unit/test_,formats memstream): \
+	private ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup)
 $(addprefix $(O)/tests/unit/test_,demangler libunwinder_replies lines_asking symbols worker): $(O)/tests/unit/fake_time.o
 
 $(HELPERS): $(O)/%: $(O)/%.o $(LIB)

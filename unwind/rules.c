@@ -135,7 +135,7 @@ int rules_open_code(const struct rules_code *code, struct rules **out)
 	struct rules *r = calloc(1, sizeof(*r));
 
 	if (!r)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	r->code = *code;
 	r->file.elf = r->debug.elf = ELF_FILE_NONE;
 	*out = r;

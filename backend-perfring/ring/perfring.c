@@ -8,6 +8,7 @@
 #include "backend-perfring/ring/rings.h"
 #include "backend-perfring/switching.h"
 #include "core/base/clock.h"
+#include "core/events/event_rings.h"
 #include "core/rows/compare.h"
 #include "core/tasks/proc.h"
 
@@ -25,22 +26,14 @@ static struct blocks *make_blocks(const struct events *ev)
 	return blocks_new((ev->kept_bytes_max + ev->rings_wanted.samples) / BLOCK_ROOM + 2 * lists);
 }
 
-/* With these filters, most samples may be of unwanted processes, whose mappings would be read for nothing. */
-static bool has_more_filters(const struct filter *f)
-{
-	return f->comm || filter_by_mntns(f) || filter_by_cgroup(f);
-}
-
 static int perfring_open(struct source **out, const struct source_env *env, struct err *err)
 {
 	struct source *b = calloc(1, sizeof(*b));
-	bool wants_unseen;
+	bool wants_unseen = rings_want_first(env->events);
 
 	*out = b;
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
-	wants_unseen =
-		!env->nr_counters && request_wants_first(env->request) && !has_more_filters(&env->request->filter);
 	b->env = env;
 	b->rings = calloc(env->events->nr_places, sizeof(*b->rings));
 	b->blocks = make_blocks(env->events);

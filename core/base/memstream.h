@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts that are written with stdio and kept in memory. */
+/*
+ * Texts that are written with stdio and kept in memory. Unlike open_memstream(3) of glibc, which loses bytes without an
+ * error, it is an error if memory runs out.
+ */
 #ifndef CORE_BASE_MEMSTREAM_H
 #define CORE_BASE_MEMSTREAM_H
 
-#include <errno.h>
-#include <stdbool.h>
+#include "core/base/printable.h"
+
 #include <stdio.h>
-#include <stdlib.h>
+
+/** memstream_begin() - a stream that appends to @text, which outlives it. NULL: no memory; memstream_end() takes it. */
+FILE *memstream_begin(struct textbuf *text);
 
 /**
- * memstream_end() - close a stream of open_memstream(). If fclose(3) of glibc has no memory to shorten the text, it
- * frees the text and returns 0.
- * @f: NULL: it could not be opened
- * @text: of open_memstream(); the caller frees it, in any case
- * Return: 0: @text is complete; -ENOMEM.
+ * memstream_end() - close @f. Return: 0: text->bytes are complete, with a zero behind text->len bytes; -ENOMEM: @text
+ * is all zeros. The caller frees text->bytes.
  */
-static inline int memstream_end(FILE *f, char **text)
-{
-	bool failed = !f || ferror(f);
-
-	failed |= f && fclose(f);
-	return failed || !*text ? -ENOMEM : 0;
-}
+int memstream_end(FILE *f, struct textbuf *text);
 
 #endif

@@ -15,25 +15,31 @@
 
 static int make_header(const struct options *o, const struct session *s, struct about_texts *t)
 {
-	size_t len;
-	FILE *f = open_memstream(&t->header, &len);
+	struct textbuf text;
+	FILE *f = memstream_begin(&text);
+	int rc;
 
 	if (f && !session_is_live(s))
 		options_header_recorded(f, o, &s->recording);
 	else if (f)
 		options_header(f, o, s->events.user_only.code);
-	return memstream_end(f, &t->header);
+	rc = memstream_end(f, &text);
+	t->header = text.bytes;
+	return rc;
 }
 
 /* Join the arguments, so that a shell could run them if none needs quoting. */
 static int join_arguments(char *const *argv, struct about_texts *t)
 {
-	size_t len;
-	FILE *f = open_memstream(&t->command, &len);
+	struct textbuf text;
+	FILE *f = memstream_begin(&text);
+	int rc;
 
 	for (; f && argv && *argv; argv++)
 		fprintf(f, "%s%s", *argv, argv[1] ? " " : "");
-	return memstream_end(f, &t->command);
+	rc = memstream_end(f, &text);
+	t->command = text.bytes;
+	return rc;
 }
 
 /* A recording may come from another host. */
@@ -92,8 +98,9 @@ int about_run(const struct options *o, const struct session *s, struct about_tex
 int about_infile(const struct options *o, const struct infile *in, const struct read_about *read,
 		 struct about_texts *texts, struct report_about *out, struct err *err)
 {
-	size_t len;
-	FILE *f;
+	struct textbuf header;
+	FILE *f = memstream_begin(&header);
+	int rc;
 
 	*texts = (struct about_texts){ 0 };
 	*out = (struct report_about){
@@ -112,11 +119,14 @@ int about_infile(const struct options *o, const struct infile *in, const struct 
 		out->time = read->facts.time;
 		out->cpus = read->facts.cpus;
 	}
-	f = open_memstream(&texts->header, &len);
 	if (f)
 		options_header_read(f, o, infile_name(in), infile_format_name(infile_format(in)));
-	if (memstream_end(f, &texts->header) || join_arguments(o->arguments, texts))
-		return err_sys(err, -ENOMEM, "cannot begin the report");
+	rc = memstream_end(f, &header);
+	texts->header = header.bytes;
+	if (!rc)
+		rc = join_arguments(o->arguments, texts);
+	if (rc)
+		return err_sys(err, rc, "cannot begin the report");
 	out->header = texts->header;
 	out->command = texts->command;
 	return 0;

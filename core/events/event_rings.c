@@ -25,7 +25,7 @@
 
 #define RING_MIN_BYTES (64UL << 10) /* events_small_rings() warns about smaller rings */
 
-/* Waking the reader so many times a second, on all CPUs together, takes about 0.2 % of a CPU. */
+/* If samples wake the reader so many times a second, all CPUs together, this takes about 0.2 % of a CPU. */
 #define WAKES_MAX 100
 
 /* Switches per second for which the rings are sized. A CPU may have 100,000, but that is rare. */
@@ -137,6 +137,22 @@ uint64_t events_sample_rate(const struct sampling *s, const struct event_type *e
 	return s->period && event_is_clock(event) ? NSEC_PER_SEC / events_period_ns(s) : 0;
 }
 
+bool rings_want_first(const struct events *ev)
+{
+	return !ev->has_notes && request_wants_first(ev->request) && !filter_by_more_than_ids(&ev->request->filter);
+}
+
+/* CPUs that come online later do not count. Without a rate, or with switches, samples may be many. */
+static bool are_few(const struct events *ev, size_t cpus)
+{
+	const struct sampling *s = &ev->request->sampling;
+	bool known = s->event && !ev->switches && (s->freq_hz || event_is_clock(&ev->types[EVENT_SAMPLES]));
+
+	if (ev->request->filter.by_cpu)
+		cpus = 1;
+	return known && events_period_ns(s) >= cpus * (NSEC_PER_SEC / WAKES_MAX);
+}
+
 void rings_choose(struct events *ev, size_t cpus)
 {
 	const struct ring_needs needs = {
@@ -153,5 +169,5 @@ void rings_choose(struct events *ev, size_t cpus)
 	ev->rings_wanted = ring_sizes_wanted(&needs);
 	ev->rings = ring_sizes(&needs);
 	ev->kept_bytes_max = ring_sizes_kept(needs.memory);
-	ev->wakes_at_samples = request_wants_first(ev->request) && needs.rate && needs.rate <= WAKES_MAX / cpus;
+	ev->wakes_at_samples = rings_want_first(ev) && ev->apart && are_few(ev, cpus);
 }

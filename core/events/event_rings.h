@@ -37,9 +37,16 @@ uint64_t events_sample_rate(const struct sampling *s, const struct event_type *e
 void rings_choose(struct events *ev, size_t cpus);
 
 /**
+ * rings_want_first() - true if the reader of the rings looks for the first samples of processes, to read their
+ * mappings. It does not if BPF programs tell of them, or if a filter may drop most samples, whose mappings would be of
+ * no use.
+ */
+bool rings_want_first(const struct events *ev);
+
+/**
  * rings_wakeup() - the kernel wakes the reader whenever it has written this many bytes to a ring for samples. If the
- * mappings of processes must be read at their first samples and samples are few (ev->wakes_at_samples), that is at each
- * sample: then a process may exit soon after its only one.
+ * reader looks for first samples, and samples are few (ev->wakes_at_samples), that is at each sample, because a process
+ * may exit soon after its only one.
  */
 uint32_t rings_wakeup(const struct events *ev);
 

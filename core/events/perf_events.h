@@ -143,7 +143,7 @@ struct events {
 	struct ring_sizes rings;
 	struct ring_sizes rings_wanted; /* sizes that survive a stall of the reader, if the host had the memory */
 	int ring_refused;
-	bool wakes_at_samples; /* samples are so few that each may wake the reader, see rings_wakeup() */
+	bool wakes_at_samples; /* each sample wakes the reader, see rings_wakeup() */
 	size_t kept_bytes_max; /* see source_ops.fetch */
 	uint64_t kept_bytes;   /* the most bytes that waited there; set by the reader */
 	/* bytes of a stack copy that would have held the largest stack that did not fit; set by the reader */

@@ -10,33 +10,24 @@
 
 #define MAX_DIFF_ROWS 1000
 
-/* A report in memory. */
-struct text {
-	char *bytes;
-	size_t len;
-};
-
-static int make_text(struct text *t, const struct rows *rows, const struct report_names *names,
+static int make_text(struct textbuf *t, const struct rows *rows, const struct report_names *names,
 		     const struct report_cfg *cfg, struct err *err)
 {
-	FILE *f = open_memstream(&t->bytes, &t->len);
-	int rc;
+	FILE *f = memstream_begin(t);
+	int rc = f ? report_write(f, rows, names, cfg, err) : 0;
 
-	if (!f)
-		return err_sys(err, -errno, "cannot keep a report in memory");
-	rc = report_write(f, rows, names, cfg, err);
-	if (memstream_end(f, &t->bytes) && !rc)
+	if (memstream_end(f, t) && !rc)
 		rc = err_sys(err, -ENOMEM, "cannot keep a report in memory");
 	return rc;
 }
 
-static bool same_text(const struct text *a, const struct text *b)
+static bool same_text(const struct textbuf *a, const struct textbuf *b)
 {
 	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
 }
 
-static int write_diff(FILE *out, const struct text *program, const struct text *ring, const struct report_cfg *cfg,
-		      struct err *err)
+static int write_diff(FILE *out, const struct textbuf *program, const struct textbuf *ring,
+		      const struct report_cfg *cfg, struct err *err)
 {
 	struct report_side old = { "bpf", program->bytes, program->len }, new = { "perfring", ring->bytes, ring->len };
 	int64_t rows = report_diff(out, &old, &new, cfg->form, MAX_DIFF_ROWS, err);
@@ -47,7 +38,7 @@ static int write_diff(FILE *out, const struct text *program, const struct text *
 int report_both(FILE *out, const struct report_pair *rows, const struct report_names *names,
 		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err)
 {
-	struct text program = { 0 }, ring = { 0 };
+	struct textbuf program = { 0 }, ring = { 0 };
 	struct report_cfg in_samples = *cfg;
 	int rc;
 
@@ -60,7 +51,7 @@ int report_both(FILE *out, const struct report_pair *rows, const struct report_n
 	if (!rc && !same_text(&program, &ring)) {
 		*agreement = REPORTS_EXPLAINED;
 		free(ring.bytes);
-		ring = (struct text){ 0 };
+		ring = (struct textbuf){ 0 };
 		rc = make_text(&ring, rows->explained, names, cfg, err);
 	}
 	if (!rc && !same_text(&program, &ring)) {

@@ -152,8 +152,8 @@ static int wait_for_rings(struct ring_thread *k, bool *gone)
 }
 
 /*
- * True if a fetch is due: at each wakeup or, with looks for processes, which wake the thread more often, FETCH_MS after
- * the last fetch.
+ * True if a fetch is due: at each wakeup or, while the thread looks for processes and may be woken more often, FETCH_MS
+ * after the last fetch.
  */
 static bool is_due(const struct ring_thread *k)
 {

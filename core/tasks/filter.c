@@ -60,6 +60,11 @@ bool filter_by_mntns(const struct filter *f)
 	return f->mntns || f->mntns_ids;
 }
 
+bool filter_by_more_than_ids(const struct filter *f)
+{
+	return f->comm || filter_by_mntns(f) || filter_by_cgroup(f);
+}
+
 bool filter_match_cgroup(const struct filter *f, uint64_t cgroup, uint64_t time, bool *unsure)
 {
 	if (f->cgroup && !cgroup_has(f->cgroup, cgroup))

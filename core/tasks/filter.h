@@ -70,6 +70,9 @@ bool filter_match_state(const struct filter *f, bool could_run, uint64_t waits);
 bool filter_by_cgroup(const struct filter *f);
 bool filter_by_mntns(const struct filter *f);
 
+/** filter_by_more_than_ids() - true if most samples may not pass although their process, thread and CPU are wanted. */
+bool filter_by_more_than_ids(const struct filter *f);
+
 /**
  * filter_match_cgroup() - true if a sample in the cgroup with the id @cgroup passes. 0: the id is not known.
  * @time,@unsure: see pinned_has()

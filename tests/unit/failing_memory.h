@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that are linked with failing_memory.o have no memory when a test says so; the C library still has it. */
+/*
+ * Programs that are linked with failing_memory.o have no memory when a test says so. Shared libraries still have it.
+ */
 #ifndef TESTS_UNIT_FAILING_MEMORY_H
 #define TESTS_UNIT_FAILING_MEMORY_H
 

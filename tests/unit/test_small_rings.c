@@ -169,8 +169,7 @@ static void assert_rings(size_t nr, size_t bytes)
 static const struct {
 	bool unwinds;
 	size_t pages, bytes; /* 0: no ring is permitted */
-	uint32_t wakeup;     /* if samples were more */
-	uint32_t dump;
+	uint32_t wakeup, dump;
 	bool told;
 } budgets[] = {
 	{ false, 1000, 64 * KIB, 32768, 0, false },
@@ -222,9 +221,7 @@ START_TEST(test_budget)
 	}
 	ck_assert_msg(open_with_budget(budgets[_i].pages, &err) == 0, "%s", err.msg);
 	assert_rings(ONLINE, budgets[_i].bytes);
-	ck_assert_uint_eq(session->events.attrs[EVENT_SAMPLES].wakeup_watermark, 1);
-	session->events.wakes_at_samples = false;
-	ck_assert_uint_eq(rings_wakeup(&session->events), budgets[_i].wakeup);
+	ck_assert_uint_eq(session->events.attrs[EVENT_SAMPLES].wakeup_watermark, budgets[_i].wakeup);
 	ck_assert_uint_eq(session->events.attrs[EVENT_SAMPLES].sample_stack_user, budgets[_i].dump);
 	ck_assert_int_eq(events_small_rings(&session->events, &why), budgets[_i].told);
 	if (budgets[_i].told)
@@ -232,26 +229,41 @@ START_TEST(test_budget)
 }
 END_TEST
 
-/* If the two CPUs take up to 100 samples per second, each sample wakes the reader, who reads mappings. */
+/*
+ * If the two CPUs take up to 100 samples per second, each sample wakes the reader, who reads mappings: unless it reads
+ * none, or the rings have other records, too.
+ */
 static const struct {
 	struct sampling sampling; /* with the default event */
-	bool kernel_only;
+	int cpu;
+	bool kernel_only, shared;
+	const char *comm;
 	uint32_t wakeup;
 } few_samples[] = {
-	{ { NULL, 49, 0 }, false, 1 }, /* the default */
-	{ { NULL, 50, 0 }, false, 1 },           { { NULL, 51, 0 }, false, 32768 },
-	{ { NULL, 0, 20000000 }, false, 1 },                                       /* 50 Hz, too */
-	{ { NULL, 0, 19000000 }, false, 32768 }, { { NULL, 49, 0 }, true, 32768 }, /* no mappings are read */
+	{ { NULL, 49, 0 }, -1, false, false, NULL, 1 },
+	{ { NULL, 50, 0 }, -1, false, false, NULL, 1 },
+	{ { NULL, 51, 0 }, -1, false, false, NULL, 32768 },
+	{ { NULL, 100, 0 }, 1, false, false, NULL, 1 },
+	{ { NULL, 0, 20000000 }, -1, false, false, NULL, 1 },
+	{ { NULL, 0, 19000000 }, -1, false, false, NULL, 32768 },
+	{ { NULL, 0, UINT64_MAX }, -1, false, false, NULL, 1 },
+	{ { NULL, 49, 0 }, -1, true, false, NULL, 32768 },
+	{ { NULL, 49, 0 }, -1, false, true, NULL, 32768 },
+	{ { NULL, 49, 0 }, -1, false, false, "bash", 32768 },
 };
 
 START_TEST(test_few_samples)
 {
 	struct err err = { 0 };
 
+	kernel.has_dummy = !few_samples[_i].shared;
 	options.sampling = few_samples[_i].sampling;
 	options.sampling.event = event_default();
+	options.cpu = few_samples[_i].cpu;
 	options.filter.no_user = few_samples[_i].kernel_only;
+	options.filter.comm = few_samples[_i].comm;
 	ck_assert_msg(open_with_budget(1000, &err) == 0, "%s", err.msg);
+	ck_assert_int_eq(session->events.wakes_at_samples, few_samples[_i].wakeup == 1);
 	ck_assert_uint_eq(session->events.attrs[EVENT_SAMPLES].wakeup_watermark, few_samples[_i].wakeup);
 }
 END_TEST
@@ -326,13 +338,12 @@ START_TEST(test_dump)
 }
 END_TEST
 
-/* Events are opened again only if they do not fit the rings: here, if they would wake the reader too late. */
+/* Events are opened again only if they do not fit the rings. */
 START_TEST(test_opened_once)
 {
 	struct err err = { 0 };
 	unsigned int once;
 
-	options.filter.no_user = true;
 	ck_assert_msg(open_with_budget(1000, &err) == 0, "%s", err.msg);
 	once = kernel.opened;
 	session_free(session);
