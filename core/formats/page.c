@@ -83,17 +83,12 @@ static void page_label(struct textbuf *b, const struct report_cfg *cfg, const st
 
 static int add_fact(struct page *p, const char *name, const char *text)
 {
-	struct textbuf value = { 0 };
-	json_t *pair;
-	int rc;
+	json_t *value;
 
 	if (!text || !*text)
 		return 0;
-	textbuf_name(&value, text, ';');
-	pair = json_pack("[so]", name, json_of_text(&(struct text_ref){ value.bytes, value.len }));
-	rc = value.failed || !pair || json_array_append_new(p->facts, pair) ? -ENOMEM : 0;
-	free(value.bytes);
-	return rc;
+	value = json_of_name(text);
+	return value && !json_array_append_new(p->facts, json_pack("[so]", name, value)) ? 0 : -ENOMEM;
 }
 
 static int add_time(struct page *p, int64_t when)
@@ -130,19 +125,19 @@ static double per_second(const struct report_about *about)
 	return about->period_ns ? 1e9 / (double)about->period_ns : 0;
 }
 
+/* After a value that is NULL, json_pack() keeps a reference to each array. */
 static int begin_head(struct page *p, const struct report_about *about)
 {
-	struct textbuf title = { 0 };
+	json_t *title = json_of_name(about->header ? about->header : "Stacks");
 
-	textbuf_name(&title, about->header ? about->header : "Stacks", ';');
 	p->facts = json_array();
 	p->columns = json_array();
-	p->head = json_pack("{ss so ss sO sO sI sf}", "tool", about->tool ? about->tool : "profile", "title",
-			    json_of_text(&(struct text_ref){ title.bytes, title.len }), "unit",
-			    report_unit_name(about->unit), "facts", p->facts, "columns", p->columns, "cpus",
-			    (json_int_t)about->cpus, "per_second", per_second(about));
-	free(title.bytes);
-	return p->head && !title.failed ? add_facts(p, about) : -ENOMEM;
+	if (title && p->facts && p->columns)
+		p->head = json_pack("{ss sO ss sO sO sI sf}", "tool", about->tool ? about->tool : "profile", "title",
+				    title, "unit", report_unit_name(about->unit), "facts", p->facts, "columns",
+				    p->columns, "cpus", (json_int_t)about->cpus, "per_second", per_second(about));
+	json_decref(title);
+	return p->head ? add_facts(p, about) : -ENOMEM;
 }
 
 static void page_free(struct page *p)

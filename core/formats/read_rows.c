@@ -218,8 +218,12 @@ static int add_row(struct row_reader *r, const struct read_row *row)
 		.before = r->cfg->before,
 	};
 	uint32_t *labels = grow(r->labels, &r->labels_cap, 0, r->nr_frames + 1, sizeof(*labels));
-	int rc = labels ? label_text(r, row->comm, &named.comm) : -ENOMEM;
+	int rc;
 
+	if (!labels)
+		return -ENOMEM;
+	r->labels = labels;
+	rc = label_text(r, row->comm, &named.comm);
 	if (!rc)
 		rc = label_origin(r, row->cgroup, NULL, &named.cgroup);
 	if (!rc)
@@ -229,7 +233,6 @@ static int add_row(struct row_reader *r, const struct read_row *row)
 	r->total += r->nr_frames;
 	if (r->total > FRAMES_MAX)
 		return -E2BIG;
-	r->labels = labels;
 	named.labels = labels;
 	named.nr = put_labels(r);
 	r->about->samples = add_or_max(r->about->samples, row->times);
