@@ -39,6 +39,7 @@ struct leaf {
 	struct proved_leaf key;
 };
 
+_Static_assert(UNPROVED_BITS % 64 == 0, "each bit has a place in a word");
 _Static_assert(sizeof(struct proved_leaf) == 16, "hashed and compared as bytes: no padding");
 
 static const struct intern_kind process_kind = INTERN_BYTES(struct process, pid);

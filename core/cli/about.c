@@ -13,19 +13,25 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* End the stream of memstream_begin(). @out: out: the text, which the caller frees; NULL after an error */
+static int end_text(FILE *f, struct textbuf *text, char **out)
+{
+	int rc = memstream_end(f, text);
+
+	*out = text->bytes;
+	return rc;
+}
+
 static int make_header(const struct options *o, const struct session *s, struct about_texts *t)
 {
 	struct textbuf text;
 	FILE *f = memstream_begin(&text);
-	int rc;
 
 	if (f && !session_is_live(s))
 		options_header_recorded(f, o, &s->recording);
 	else if (f)
 		options_header(f, o, s->events.user_only.code);
-	rc = memstream_end(f, &text);
-	t->header = text.bytes;
-	return rc;
+	return end_text(f, &text, &t->header);
 }
 
 /* Join the arguments, so that a shell could run them if none needs quoting. */
@@ -33,13 +39,23 @@ static int join_arguments(char *const *argv, struct about_texts *t)
 {
 	struct textbuf text;
 	FILE *f = memstream_begin(&text);
-	int rc;
 
 	for (; f && argv && *argv; argv++)
 		fprintf(f, "%s%s", *argv, argv[1] ? " " : "");
-	rc = memstream_end(f, &text);
-	t->command = text.bytes;
-	return rc;
+	return end_text(f, &text, &t->command);
+}
+
+/* @rc: 0: texts->header was made */
+static int add_texts(const struct options *o, int rc, struct about_texts *texts, struct report_about *out,
+		     struct err *err)
+{
+	if (!rc)
+		rc = join_arguments(o->arguments, texts);
+	if (rc)
+		return err_sys(err, rc, "cannot begin the report");
+	out->header = texts->header;
+	out->command = texts->command;
+	return 0;
 }
 
 /* A recording may come from another host. */
@@ -69,7 +85,6 @@ int about_run(const struct options *o, const struct session *s, struct about_tex
 	      struct err *err)
 {
 	const struct event_type *event = s->request.sampling.event;
-	int rc;
 
 	*texts = (struct about_texts){ 0 };
 	*out = (struct report_about){
@@ -85,14 +100,7 @@ int about_run(const struct options *o, const struct session *s, struct about_tex
 		.off_cpu = s->request.off_cpu.wanted,
 	};
 	set_host(s, texts, out);
-	rc = make_header(o, s, texts);
-	if (!rc)
-		rc = join_arguments(o->arguments, texts);
-	if (rc)
-		return err_sys(err, rc, "cannot begin the report");
-	out->header = texts->header;
-	out->command = texts->command;
-	return 0;
+	return add_texts(o, make_header(o, s, texts), texts, out, err);
 }
 
 int about_infile(const struct options *o, const struct infile *in, const struct read_about *read,
@@ -100,7 +108,6 @@ int about_infile(const struct options *o, const struct infile *in, const struct 
 {
 	struct textbuf header;
 	FILE *f = memstream_begin(&header);
-	int rc;
 
 	*texts = (struct about_texts){ 0 };
 	*out = (struct report_about){
@@ -121,15 +128,7 @@ int about_infile(const struct options *o, const struct infile *in, const struct 
 	}
 	if (f)
 		options_header_read(f, o, infile_name(in), infile_format_name(infile_format(in)));
-	rc = memstream_end(f, &header);
-	texts->header = header.bytes;
-	if (!rc)
-		rc = join_arguments(o->arguments, texts);
-	if (rc)
-		return err_sys(err, rc, "cannot begin the report");
-	out->header = texts->header;
-	out->command = texts->command;
-	return 0;
+	return add_texts(o, end_text(f, &header, &texts->header), texts, out, err);
 }
 
 void about_release(struct about_texts *texts)

@@ -2,11 +2,11 @@
 /*
  * A thread that copies the rings into memory while the other threads unwind stacks, open files, write a report, or wait
  * for a CPU. It calls source_ops.fetch and little else, so each turn takes microseconds. Therefore it may have a
- * real-time priority, which the others may not, see priority.h. The thread copies when the kernel wakes it, usually
- * because a ring is a quarter full, or at each sample if samples are few (rings_wakeup()). It also copies about every
- * 50 ms while much of the copies has not been read, and while it takes signals (ring_thread_take_signals()). It also
- * ends the sampling when the time is up or a signal comes (ring_thread_stop_at()), because the main thread, which reads
- * the copies, may get no CPU time for seconds.
+ * real-time priority, which the others may not, see priority.h. The kernel wakes the thread, usually because a ring is a
+ * quarter full, or at each sample if samples are few (rings_wakeup()); the source decides which rings it copies then.
+ * The thread also copies about every 50 ms while much of the copies has not been read, and while it takes signals
+ * (ring_thread_take_signals()). It also ends the sampling when the time is up or a signal comes
+ * (ring_thread_stop_at()), because the main thread, which reads the copies, may get no CPU time for seconds.
  */
 #ifndef CORE_SESSION_RING_THREAD_H
 #define CORE_SESSION_RING_THREAD_H

@@ -173,32 +173,47 @@ static struct infile *open_bytes(const void *bytes, size_t len)
 	return in;
 }
 
+/* Read @in and write it to @out in form @to. @about: out: its numbers stay, its texts do not. Return: 0; -errno */
+static int rewrite(struct infile *in, const struct report_writer *to, const struct read_cfg *cfg,
+		   const struct report_cfg *form, const struct report_about *facts, FILE *out, struct read_about *about,
+		   struct err *err)
+{
+	struct report_output o;
+	struct report *r;
+	int rc;
+
+	*about = (struct read_about){ 0 };
+	*err = (struct err){ 0 };
+	rc = report_new(to, form, &r, err);
+	if (!rc) {
+		rc = read_report(in, r, cfg, about, err);
+		if (!rc) {
+			rc = report_begin(&o, out, to, facts, err);
+			rc = rc ? rc : report_print(r, &o, NULL, err);
+			rc = rc ? report_end(&o, false, NULL), rc : report_end(&o, true, err);
+		}
+		read_about_release(about);
+		report_free(r);
+	}
+	return rc;
+}
+
 /* Read @bytes and write them in form @to. NULL: an error. */
 static char *read_as(const struct report_writer *to, const void *bytes, size_t len, const struct read_cfg *cfg,
 		     const struct report_cfg *form, struct read_about *about, size_t *got_len, struct err *err)
 {
 	struct infile *in = open_bytes(bytes, len);
-	struct report_output o;
-	struct report *r;
-	char *got = NULL;
-	FILE *out;
-	int rc;
+	char *got;
+	FILE *out = open_memstream(&got, got_len);
+	int rc = rewrite(in, to, cfg, form, NULL, out, about, err);
 
-	ck_assert_int_eq(report_new(to, form, &r, err), 0);
-	*err = (struct err){ 0 };
-	rc = read_report(in, r, cfg, about, err);
 	ck_assert_int_eq(rc, err->code);
-	if (!rc) {
-		out = open_memstream(&got, got_len);
-		ck_assert_int_eq(report_begin(&o, out, to, NULL, err), 0);
-		ck_assert_int_eq(report_print(r, &o, NULL, err), 0);
-		ck_assert_int_eq(report_end(&o, true, err), 0);
-		fclose(out);
-	}
-	read_about_release(about);
-	report_free(r);
+	fclose(out);
 	infile_close(in);
-	return got;
+	if (!rc)
+		return got;
+	free(got);
+	return NULL;
 }
 
 /* The same, as folded text. */
@@ -802,44 +817,27 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* Read @in and write it to @out. Return: 0; -errno, described */
-static int convert(const struct report_writer *to, struct infile *in, FILE *out, struct err *err)
+/*
+ * Read and write the bytes; the allocation after @nr fails, and with @then_all all later ones. @got: out: the caller
+ * frees it; @failed: out: an allocation failed. Return: 0; -errno
+ */
+static int convert(const struct report_writer *to, const char *bytes, size_t len, size_t nr, bool then_all, char **got,
+		   bool *failed)
 {
 	static const struct report_about facts = {
 		.tool = "profile", .header = "a; b\n", .host = "h\n", .kernel = "6.1", .time = 1800000000
 	};
 	const struct report_cfg form = { .annotations = true };
 	const struct read_cfg all = { .delimited = true };
-	struct read_about about = { 0 };
-	struct report_output o;
-	struct report *r;
-	int rc = report_new(to, &form, &r, err);
-
-	if (rc)
-		return rc;
-	rc = read_report(in, r, &all, &about, err);
-	if (!rc) {
-		rc = report_begin(&o, out, to, &facts, err);
-		rc = rc ? rc : report_print(r, &o, NULL, err);
-		rc = rc ? report_end(&o, false, NULL), rc : report_end(&o, true, err);
-	}
-	read_about_release(&about);
-	report_free(r);
-	return rc;
-}
-
-/* The same from bytes; the allocation after @nr fails, and with @then_all all later ones. @failed: out: one did. */
-static int convert_bytes(const struct report_writer *to, const char *bytes, size_t len, size_t nr, bool then_all,
-			 char **got, bool *failed)
-{
 	struct infile *in = open_bytes(bytes, len);
-	struct err err = { 0 };
+	struct read_about about;
+	struct err err;
 	size_t got_len;
 	FILE *out = open_memstream(got, &got_len);
 	int rc;
 
 	memory_fail_after(nr, then_all);
-	rc = convert(to, in, out, &err);
+	rc = rewrite(in, to, &all, &form, &facts, out, &about, &err);
 	*failed = memory_restore();
 	ck_assert_int_eq(rc, err.code);
 	ck_assert(!rc || *err.msg);
@@ -868,10 +866,10 @@ START_TEST(test_no_memory)
 	char *written = write_rows(from, &about, rows, ARRAY_SIZE(rows) - 1, 1, &len), *want, *got;
 	bool failed;
 
-	ck_assert_int_eq(convert_bytes(to, written, len, SIZE_MAX, false, &want, &failed), 0);
+	ck_assert_int_eq(convert(to, written, len, SIZE_MAX, false, &want, &failed), 0);
 	ck_assert(!failed);
 	for (nr = 0, failed = true; failed; nr++) {
-		int rc = convert_bytes(to, written, len, nr, conversions[_i].then_all, &got, &failed);
+		int rc = convert(to, written, len, nr, conversions[_i].then_all, &got, &failed);
 
 		ck_assert_msg(rc == (failed ? -ENOMEM : 0), "allocation %zu: %d", nr, rc);
 		if (!rc)

@@ -24,6 +24,26 @@ int eventfd_write(int fd, eventfd_t value)
 	return !writes_fail && write(fd, &value, sizeof(value)) == (ssize_t)sizeof(value) ? 0 : -1;
 }
 
+/* The time for which the ring thread waits in poll(). */
+static int waits_ms; /* 0: it did not wait yet */
+static __thread bool is_test;
+
+static void setup(void)
+{
+	is_test = true;
+	waits_ms = 0;
+}
+
+/* Replaces libc's function. */
+int poll(struct pollfd *fds, nfds_t nr, int timeout_ms)
+{
+	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
+
+	if (!is_test)
+		__atomic_store_n(&waits_ms, timeout_ms, __ATOMIC_RELEASE);
+	return ppoll(fds, nr, timeout_ms < 0 ? NULL : &t, NULL);
+}
+
 /*
  * A source for which the ring thread may only call fetch(). It fails at its @fail_at-th call; 0: never. @code: the
  * error
@@ -162,6 +182,30 @@ static bool is_readable(int fd, int timeout_ms)
 
 	return poll(&p, 1, timeout_ms) > 0;
 }
+
+static int look_for_none(struct source *b)
+{
+	(void)b;
+	return 0;
+}
+
+/* While it looks for processes, it waits for a short time only, unless each sample wakes it. */
+START_TEST(test_samples_wake)
+{
+	static const struct source_ops looking = { .fetch = fetch, .look = look_for_none };
+	const struct events ev = { .wakes_at_samples = _i };
+	struct source b = make(0, 0);
+	struct err err = { 0 };
+	struct ring_thread *k = ring_thread_start(&ev, true, -1, &looking, &b, &err);
+	int ms;
+
+	ck_assert_ptr_nonnull(k);
+	while (!(ms = __atomic_load_n(&waits_ms, __ATOMIC_ACQUIRE)))
+		sched_yield();
+	ck_assert_int_eq(ms, _i ? 1000 : 40);
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
+}
+END_TEST
 
 /* Looks for processes go on until a look says that there will be none; one that finds some wakes the reader. */
 static const int found[] = { 0, 1, 0, 1, -1, 1 };
@@ -434,11 +478,13 @@ int main(void)
 	Suite *s = suite_create("ring_thread");
 	TCase *tc = tcase_create("ring_thread");
 
+	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_loop_test(tc, test_until_the_end, 0, 4);
 	tcase_add_loop_test(tc, test_rings, 0, 2);
 	tcase_add_test(tc, test_idle);
 	tcase_add_test(tc, test_no_wake);
 	tcase_add_test(tc, test_looks);
+	tcase_add_loop_test(tc, test_samples_wake, 0, 2);
 	tcase_add_test(tc, test_much);
 	tcase_add_test(tc, test_gone);
 	tcase_add_loop_test(tc, test_failure, 0, ARRAY_SIZE(failures));
