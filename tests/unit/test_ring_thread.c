@@ -24,9 +24,8 @@ int eventfd_write(int fd, eventfd_t value)
 	return !writes_fail && write(fd, &value, sizeof(value)) == (ssize_t)sizeof(value) ? 0 : -1;
 }
 
-/* The time for which the ring thread waits in poll(). */
-static int waits_ms; /* 0: it did not wait yet */
-static __thread bool is_test;
+static __thread bool is_test; /* not the ring thread */
+static int waits_ms;          /* the time for which the ring thread waits in poll(); 0: it did not wait yet */
 
 static void setup(void)
 {
@@ -34,7 +33,7 @@ static void setup(void)
 	waits_ms = 0;
 }
 
-/* Replaces libc's function. */
+/* Replaces libc's function: notes for how long the ring thread waits. */
 int poll(struct pollfd *fds, nfds_t nr, int timeout_ms)
 {
 	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
