@@ -455,6 +455,12 @@ stat_of()
 	awk -F ': ' -v name="$1" '$1 == name { print $2; exit }' "$tmp/err"
 }
 
+# of_all NAME - print a value of --stats of the whole run, whether or not it had several reports.
+of_all()
+{
+	awk -F ': ' -v name="$1" '$1 == name { value = $2 } END { print value }' "$tmp/err"
+}
+
 # task_of PID NAME - print the thread of that name; fails without one.
 task_of()
 {

@@ -128,12 +128,6 @@ join()
 	take_report
 }
 
-# of_all NAME - print a value of --stats of the whole run, whether or not it had several reports.
-of_all()
-{
-	awk -F ': ' -v name="$1" '$1 == name { value = $2 } END { print value }' "$tmp/err"
-}
-
 # whole NAME THREAD... - the rows of each are as long as it lived while it was sampled, within 2 %. Added to that: of a
 # stretch on the CPU each end is off by part of a sample (4 standard deviations of their sum); a virtual CPU is not
 # always given the time for a sample that is due (as much as are missing, besides what is stolen up to 15 %; up to 7 %
