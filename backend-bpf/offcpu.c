@@ -80,6 +80,13 @@ static __u32 nr_slots(const struct host *host)
 _Static_assert(BPF_THREADS_USER == (int)FILTER_USER_THREADS && BPF_THREADS_KERNEL == (int)FILTER_KERNEL_THREADS,
 	       "kinds of threads are numbered alike");
 
+/*
+ * The kernel stack of a program for a raw tracepoint begins in the program, at the call of bpf_get_stackid(), so that
+ * each call has another stack; behind that is bpf_trace_run4(), which is never part of a report, either. An unwinder
+ * may give the frame of the program twice.
+ */
+#define RAW_SKIP 2
+
 static void configure(const struct switch_counter *own, struct bpf_config *c)
 {
 	const struct sched_switch *record = &own->counter.env->events->sched_switch;
@@ -94,6 +101,7 @@ static void configure(const struct switch_counter *own, struct bpf_config *c)
 	c->could_run = own->raw ? BPF_STATE_PREEMPTED : record->preempted | ((1ULL << shift) - 1);
 	c->dead = own->raw ? BPF_STATE_DEAD : record->dead;
 	c->switch_at = own->switch_at;
+	c->kernel_skip = own->raw ? RAW_SKIP : 0;
 	c->by_cpu = f->by_cpu;
 	c->cpu = f->cpu;
 	c->threads = f->threads;

@@ -110,7 +110,8 @@ struct bpf_config {
 	__u32 has_shorts; /* 1: short stacks have a map of their own */
 	__u32 generation; /* 1: these are the larger tables of the second instance */
 	/* 1: only samples of user code may use `proved`, see kernel_withholds_registers() */
-	__u64 proves_user;
+	__u32 proves_user;
+	__u32 kernel_skip; /* how many frames to leave out in front of kernel stacks */
 };
 
 /* Samples to pass on: none, all, or those whose user stack is not in `proved`. */

@@ -145,6 +145,12 @@ static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c,
 	return verdict;
 }
 
+/* True if intervals with this key have ended while the current set was filled: then its stacks are stored. */
+static __always_inline int is_charged(__u32 set, const struct bpf_count_key *key)
+{
+	return !!(set == 0 ? bpf_map_lookup_elem(&counts_0, key) : bpf_map_lookup_elem(&counts_1, key));
+}
+
 /*
  * Store the stacks. Return: BPF_COUNTED: the key is in @slot; BPF_SPILLED: it is not, because a stack could not be
  * stored, or user space unwinds the user stack.
@@ -153,15 +159,18 @@ static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, str
 				      const struct bpf_note *who, struct bpf_slot *slot)
 {
 	struct stack_maps maps = { .stacks = &stack_map };
+	struct bpf_count_key key;
 
 	if (c->unwind && has_user_part(ctx)) {
 		b->spilled.unwind++;
 		return BPF_SPILLED;
 	}
-	if (!make_key(ctx, c, who, 0, maps, &slot->key)) {
+	if (!make_key(ctx, c, who, 0, maps, &key) ||
+	    (!is_charged(who->set, &key) && !has_stacks(ctx, c, maps, key.kernel_stack, key.user_stack))) {
 		b->spilled.stack++;
 		return BPF_SPILLED;
 	}
+	slot->key = key;
 	return BPF_COUNTED;
 }
 

@@ -42,28 +42,32 @@ struct {
 struct stack_map stack_map_0 SEC(".maps"), stack_map_1 SEC(".maps");
 struct stack_map short_map_0 SEC(".maps"), short_map_1 SEC(".maps");
 
-/* Return: 1: counted; 0: no room. Two CPUs may come with the same new key at once: then one of them inserts it. */
-static __always_inline int count(struct counts_map *counts, const struct bpf_count_key *key)
+/*
+ * Two CPUs may come with the same new key at once: then one of them inserts it.
+ * @user_stack: the stored stack for the user_stack of @key
+ */
+static __always_inline __u32 count(struct bpf_perf_event_data *ctx, const struct bpf_config *c, struct bpf_stats *b,
+				   struct counts_map *counts, struct stack_maps maps, const struct bpf_count_key *key,
+				   __s32 user_stack)
 {
 	__u64 one = 1, *n = bpf_map_lookup_elem(counts, key);
 
 	if (!n) {
-		if (!bpf_map_update_elem(counts, key, &one, BPF_NOEXIST))
-			return 1;
+		if (!has_stacks(ctx, c, maps, key->kernel_stack, user_stack)) {
+			b->spilled.stack++;
+			return BPF_SPILLED;
+		}
+		if (!bpf_map_update_elem(counts, key, &one, BPF_NOEXIST)) {
+			b->counted++;
+			return BPF_COUNTED;
+		}
 		n = bpf_map_lookup_elem(counts, key);
 	}
-	if (!n)
-		return 0;
-	__sync_fetch_and_add(n, 1);
-	return 1;
-}
-
-static __always_inline __u32 count_key(struct bpf_stats *b, struct counts_map *counts, const struct bpf_count_key *key)
-{
-	if (!count(counts, key)) {
+	if (!n) {
 		b->spilled.count++;
 		return BPF_SPILLED;
 	}
+	__sync_fetch_and_add(n, 1);
 	b->counted++;
 	return BPF_COUNTED;
 }
@@ -118,8 +122,10 @@ static __always_inline __u32 count_proved(struct bpf_perf_event_data *ctx, const
 	if (proof->user_stack >= 0)
 		stack = find_proof(ctx, proof);
 	if (!stack) {
-		note->user_stack = proof->user_stack;
-		note->top = proof->top;
+		if (is_stored(ctx, c, maps, BPF_F_USER_STACK, proof->user_stack)) {
+			note->user_stack = proof->user_stack;
+			note->top = proof->top;
+		}
 		b->spilled.unwind++;
 		return BPF_SPILLED;
 	}
@@ -127,7 +133,7 @@ static __always_inline __u32 count_proved(struct bpf_perf_event_data *ctx, const
 		b->spilled.stack++;
 		return BPF_SPILLED;
 	}
-	verdict = count_key(b, counts, &key);
+	verdict = count(ctx, c, b, counts, maps, &key, proof->user_stack);
 	b->proved += verdict == BPF_COUNTED && proof->user_stack >= 0;
 	return verdict;
 }
@@ -154,7 +160,7 @@ static __always_inline __u32 count_in(struct bpf_perf_event_data *ctx, const str
 		b->spilled.stack++;
 		return BPF_SPILLED;
 	}
-	return count_key(b, counts, &key);
+	return count(ctx, c, b, counts, maps, &key, key.user_stack);
 }
 
 /* All tasks outside our PID namespace get the same ids, -1, and the same name. */

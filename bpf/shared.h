@@ -157,13 +157,33 @@ static __always_inline int stack_id(void *ctx, const struct bpf_config *c, struc
 }
 
 /*
+ * True if @id is still the number of this stack; it is from stack_id() with the same arguments, or BPF_NO_STACK. Two
+ * CPUs that store different stacks at once may both find the same entry empty: then both get its number, but the second
+ * stack replaces the first (bpf_get_stackid() of all kernels). So ask before a number is used in a new key. If the key
+ * exists already, its stacks have been there for longer.
+ */
+static __always_inline int is_stored(void *ctx, const struct bpf_config *c, struct stack_maps maps, __u64 flags,
+				     __s32 id)
+{
+	return id == BPF_NO_STACK || stack_id(ctx, c, maps, flags) == id;
+}
+
+/* True if both stacks of a key are stored. */
+static __always_inline int has_stacks(void *ctx, const struct bpf_config *c, struct stack_maps maps, __s32 kernel_stack,
+				      __s32 user_stack)
+{
+	return is_stored(ctx, c, maps, c->kernel_skip, kernel_stack) &&
+	       is_stored(ctx, c, maps, BPF_F_USER_STACK, user_stack);
+}
+
+/*
  * Make the key for a sample or an interval of @who with @user_stack, from stack_id(); the kernel stack is taken now.
  * Return: 1; 0: a stack could not be stored, and @key is unchanged.
  */
 static __always_inline int key_with(void *ctx, const struct bpf_config *c, const struct bpf_note *who, __s32 user_stack,
 				    struct stack_maps maps, struct bpf_count_key *key)
 {
-	__s32 kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, c, maps, 0);
+	__s32 kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, c, maps, c->kernel_skip);
 
 	if (kernel_stack < BPF_NO_STACK || user_stack < BPF_NO_STACK)
 		return 0;

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * pairs faults|switches [SECONDS] - two threads, each on a CPU of its own, wait for each other. Then both do the same
+ * at once, each with a stack of some 110 frames that it never had before: a page fault, or a sleep of the least time.
+ *
+ * Expected: pairs;...;work_together;deepen (40 times);left|right (60 times);do_it
+ */
+#include "workload.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+enum { NR_DEEP = 40, NR_LEVELS = 60, PAGE = 4096, NR_WITHOUT_PAUSE = 40 };
+
+struct partner {
+	pthread_t thread;
+	int cpu;
+	unsigned long turn; /* its last one */
+	char *page;
+};
+
+static struct partner partners[2];
+static int switches;
+
+static void left(struct partner *self, int levels);
+static void right(struct partner *self, int levels);
+
+/* Only one of two CPUs sees the other at once. So one of them is later by some iterations, which differ each time. */
+static NOINLINE void do_it(struct partner *self)
+{
+	const struct partner *other = &partners[self == partners];
+	uint64_t chance = spin_step(spin_step(self->turn)) >> 40;
+
+	__atomic_store_n(&self->turn, self->turn + 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&other->turn, __ATOMIC_SEQ_CST) < self->turn && !workload_stop)
+		;
+	if (&partners[chance & 1] == self)
+		spin_iterations(chance / 2 % 16);
+	if (switches)
+		sleep_ns(1);
+	else
+		*(volatile char *)self->page = 1;
+}
+
+/* Each level calls one of two functions: a bit of the turn's number chooses it, and at the last level the thread. */
+static inline __attribute__((always_inline)) void go_down(struct partner *self, int levels)
+{
+	unsigned long path = self->turn << 1 | (self == partners);
+
+	if (levels == 0)
+		do_it(self);
+	else if (path >> (levels - 1) & 1)
+		right(self, levels - 1);
+	else
+		left(self, levels - 1);
+}
+
+static NOINLINE void left(struct partner *self, int levels)
+{
+	go_down(self, levels);
+	workload_sink++;
+}
+
+static NOINLINE void right(struct partner *self, int levels)
+{
+	go_down(self, levels);
+	workload_sink--;
+}
+
+static NOINLINE void deepen(struct partner *self, int frames)
+{
+	if (frames > 0)
+		deepen(self, frames - 1);
+	else
+		go_down(self, NR_LEVELS);
+	workload_sink++;
+}
+
+static NOINLINE void *work_together(void *arg)
+{
+	struct partner *self = arg;
+
+	workload_pin(self->cpu);
+	self->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (self->page == MAP_FAILED)
+		workload_die("cannot map a page");
+	while (!workload_stop) {
+		if (madvise(self->page, PAGE, MADV_DONTNEED))
+			workload_die("cannot empty a page");
+		deepen(self, NR_DEEP);
+		if (self->turn % NR_WITHOUT_PAUSE == 0)
+			sleep_ns(MSEC);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct partner *p;
+	cpu_set_t allowed;
+	int cpu = 0;
+
+	switches = argc > 1 && !strcmp(argv[1], "switches");
+	workload_live(argc - 1, argv + 1);
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) || CPU_COUNT(&allowed) < 2)
+		workload_die("cannot use two CPUs");
+	for (p = partners; p < partners + 2; p++) {
+		while (!CPU_ISSET(cpu, &allowed))
+			cpu++;
+		p->cpu = cpu++;
+		errno = pthread_create(&p->thread, NULL, work_together, p);
+		if (errno)
+			workload_die("cannot start a thread");
+	}
+	workload_ready();
+	pthread_join(partners[0].thread, NULL);
+	return 0;
+}
