@@ -122,7 +122,7 @@ static int bpf_open(struct counter **out, const struct source_env *env, struct e
 	*out = c;
 	if (!c)
 		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
-	if (object_init(c, env, err))
+	if (object_init(c, env, 1, err)) /* since 5.9 an entry begins with a PERF_CONTEXT_ marker */
 		return err->code;
 	own->skel = profile_bpf__open();
 	if (!own->skel)

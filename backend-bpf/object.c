@@ -107,13 +107,13 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 	return -EOPNOTSUPP;
 }
 
-int object_init(struct counter *c, const struct source_env *env, struct err *err)
+int object_init(struct counter *c, const struct source_env *env, unsigned int others, struct err *err)
 {
 	c->env = env;
 	c->cpus = possible_cpus(err);
 	if (c->cpus < 0)
 		return err->code;
-	c->depth = env->request->asked + 1; /* since 5.9 an entry begins with a PERF_CONTEXT_ marker */
+	c->depth = env->request->asked + others;
 	c->tables.sizes = (struct map_sizes){ env->request->tables.counts, env->request->tables.stacks, 0, 0 };
 	c->frames[0] = calloc(c->depth, sizeof(uint64_t));
 	c->frames[1] = calloc(c->depth + 1, sizeof(uint64_t)); /* room for the leaf's return address */

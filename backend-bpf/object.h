@@ -65,8 +65,9 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 /**
  * object_init() - prepare @c. Call it before you open the skeleton, so that object_refused() has libbpf's message if
  * that fails.
+ * @others: room in each entry of a stack map besides the addresses that the request asks for
  */
-int object_init(struct counter *c, const struct source_env *env, struct err *err);
+int object_init(struct counter *c, const struct source_env *env, unsigned int others, struct err *err);
 
 /**
  * object_refused() - describe a failure. @code is -errno from libbpf; libbpf's own message is added if there is one.

@@ -81,9 +81,9 @@ _Static_assert(BPF_THREADS_USER == (int)FILTER_USER_THREADS && BPF_THREADS_KERNE
 	       "kinds of threads are numbered alike");
 
 /*
- * The kernel stack of a program for a raw tracepoint begins in the program, at the call of bpf_get_stackid(), so that
- * each call has another stack; behind that is bpf_trace_run4(), which is never part of a report, either. An unwinder
- * may give the frame of the program twice.
+ * In a program for a raw tracepoint, a kernel stack begins with the address behind the call of bpf_get_stackid(), and
+ * two calls must give the same stack, see is_stored() of bpf/shared.h. perf_callchain_kernel() stores this address, and
+ * some unwinders begin with it again. Otherwise the second frame is that of bpf_trace_run3() or bpf_trace_run4().
  */
 #define RAW_SKIP 2
 
@@ -202,7 +202,7 @@ static int switches_open(struct counter **out, const struct source_env *env, str
 	own->attached = -1;
 	if (choose_source(own, env, err))
 		return err->code;
-	if (object_init(c, env, err))
+	if (object_init(c, env, RAW_SKIP, err))
 		return err->code;
 	own->skel = offcpu_bpf__open();
 	if (!own->skel)

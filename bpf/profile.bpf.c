@@ -106,7 +106,7 @@ static __always_inline const __s32 *find_proof(struct bpf_perf_event_data *ctx, 
 
 /*
  * Count a sample of a process that may have proven stacks, if this stack is proven. @note: out: its stack and top
- * otherwise
+ * otherwise, if the stack is stored
  */
 static __always_inline __u32 count_proved(struct bpf_perf_event_data *ctx, const struct bpf_config *c,
 					  struct bpf_stats *b, struct bpf_sample_note *note,

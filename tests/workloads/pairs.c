@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pairs faults|switches [SECONDS] - two threads, each on a CPU of its own, wait for each other. Then both do the same
- * at once, each with a stack of some 110 frames that it never had before: a page fault, or a sleep of the least time.
+ * pairs [SECONDS] - two threads, each on a CPU of its own, wait for each other. Then both take a page fault at once,
+ * each with a stack of some 110 frames that it never had before.
  *
- * Expected: pairs;...;work_together;deepen (40 times);left|right (60 times);do_it
+ * Expected: pairs;...;work_together;deepen (41 times);left|right (60 times);fault_together
  */
 #include "workload.h"
 
@@ -20,13 +20,12 @@ struct partner {
 };
 
 static struct partner partners[2];
-static int switches;
 
 static void left(struct partner *self, int levels);
 static void right(struct partner *self, int levels);
 
-/* Only one of two CPUs sees the other at once. So one of them is later by some iterations, which differ each time. */
-static NOINLINE void do_it(struct partner *self)
+/* The thread that comes last goes on at once, and the other one sees it a little later: delay either by chance. */
+static NOINLINE void fault_together(struct partner *self)
 {
 	const struct partner *other = &partners[self == partners];
 	uint64_t chance = spin_step(spin_step(self->turn)) >> 40;
@@ -36,10 +35,7 @@ static NOINLINE void do_it(struct partner *self)
 		;
 	if (&partners[chance & 1] == self)
 		spin_iterations(chance / 2 % 16);
-	if (switches)
-		sleep_ns(1);
-	else
-		*(volatile char *)self->page = 1;
+	*(volatile char *)self->page = 1;
 }
 
 /* Each level calls one of two functions: a bit of the turn's number chooses it, and at the last level the thread. */
@@ -48,7 +44,7 @@ static inline __attribute__((always_inline)) void go_down(struct partner *self, 
 	unsigned long path = self->turn << 1 | (self == partners);
 
 	if (levels == 0)
-		do_it(self);
+		fault_together(self);
 	else if (path >> (levels - 1) & 1)
 		right(self, levels - 1);
 	else
@@ -100,8 +96,7 @@ int main(int argc, char **argv)
 	cpu_set_t allowed;
 	int cpu = 0;
 
-	switches = argc > 1 && !strcmp(argv[1], "switches");
-	workload_live(argc - 1, argv + 1);
+	workload_live(argc, argv);
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) || CPU_COUNT(&allowed) < 2)
 		workload_die("cannot use two CPUs");
 	for (p = partners; p < partners + 2; p++) {
