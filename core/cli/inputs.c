@@ -33,13 +33,11 @@ static int read_recording(struct reports *r, struct infile *in, const char *path
 		return err_set(err, -EINVAL, "--cgroup needs cgroup paths, and the recording '%s' has none",
 			       infile_name(in));
 	o.groups.cgroup = NULL;
-	rc = infile_plain_path(in, &o.input_copy, err);
+	rc = infile_copy(in, &o.input_copy, err);
 	/* In the earlier run that we compare with, the same program had another pid. */
 	if (r->before)
 		o.nr_pids = 0;
 	o.input = path;
-	if (o.input_copy == path)
-		o.input_copy = NULL;
 	kallsyms = kept_kallsyms(&o, path);
 	if (kallsyms)
 		o.kallsyms = kallsyms;

@@ -19,14 +19,13 @@
 #define COPY_MAX (2u << 30) /* bytes, in memory */
 
 struct infile {
-	const char *path;
 	char name[NAME_SHOWN + 1];
 	int fd;      /* -1: @gz owns it */
 	gzFile gz;   /* also for uncompressed files; NULL: nothing was read except @begin */
-	int copy_fd; /* for infile_plain_path(); -1: none */
+	int copy_fd; /* for infile_copy(); -1: none */
 	char copy_path[32];
 	enum infile_format format;
-	bool in_directory;  /* it is the file "data" of the directory @path */
+	bool in_directory;  /* it is the file "data" of a directory */
 	char begin[PEEKED]; /* uncompressed */
 	size_t nr_begin;
 	bool consumed; /* @begin was consumed from the file */
@@ -257,7 +256,6 @@ int infile_open(const char *path, struct infile **out, struct err *err)
 
 	if (!in)
 		return err_sys(err, -ENOMEM, "cannot read '%s'", path);
-	in->path = path;
 	in->copy_fd = -1;
 	name_shown(standard ? "standard input" : path, in->name);
 	in->fd = -1;
@@ -289,11 +287,11 @@ static int copy_all(struct infile *in, struct err *err)
 	return (int)n;
 }
 
-int infile_plain_path(struct infile *in, const char **path, struct err *err)
+int infile_copy(struct infile *in, const char **path, struct err *err)
 {
 	int rc;
 
-	*path = in->path;
+	*path = NULL;
 	if (!in->consumed)
 		return 0;
 	in->copy_fd = file_in_memory("recording");

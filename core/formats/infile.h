@@ -23,7 +23,7 @@ struct infile;
 
 /**
  * infile_open() - open @path and look at its beginning.
- * @path: "-": standard input; borrowed
+ * @path: "-": standard input
  * Return: 0 and the owned *@out; -errno, described.
  */
 int infile_open(const char *path, struct infile **out, struct err *err);
@@ -64,11 +64,12 @@ int infile_line(struct infile_lines *lines, struct err *err);
 void infile_lines_release(struct infile_lines *lines);
 
 /**
- * infile_plain_path() - a path at which another reader can open the file from its beginning, uncompressed. It is the
- * @path of infile_open(), even if that is "-", or the path of a copy in memory if bytes have been read already. Call it
- * before the first infile_read(). Borrowed until infile_close().
+ * infile_copy() - let another reader read the file from its beginning, uncompressed. If bytes have been read already,
+ * copy it to memory. Call this before the first infile_read().
+ * @path: out: where to read the copy, borrowed until infile_close(); NULL: the reader can open the file itself, or read
+ *        standard input
  * Return: 0; -errno, described.
  */
-int infile_plain_path(struct infile *in, const char **path, struct err *err);
+int infile_copy(struct infile *in, const char **path, struct err *err);
 
 #endif
