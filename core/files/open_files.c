@@ -25,7 +25,7 @@
 #define KEEP_SHARE 64   /* open_files_keep() may use one part in so many of the run time, plus HUNG_MAX timeouts */
 #define COPY_TIMES 5    /* reading a file may take so many times the timeout for opening it */
 #define COPY_MAX   (256ull << 20) /* bytes of one file */
-#define COPIES_MAX (1ull << 30)   /* of all copies that open_files_get() and open_files_search() may keep */
+#define COPIES_MAX (1ull << 30)   /* of all copies that may be kept: see read_to_keep() */
 #define NS_LEN_MAX 64
 #define MEMORY_MS  500 /* timeout; the kernel may have to read the pages from a disk */
 
