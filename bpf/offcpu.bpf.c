@@ -159,14 +159,17 @@ static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, str
 				      const struct bpf_note *who, struct bpf_slot *slot)
 {
 	struct stack_maps maps = { .stacks = &stack_map };
+	__s32 user_stack = BPF_NO_STACK;
 	struct bpf_count_key key;
 
 	if (c->unwind && has_user_part(ctx)) {
 		b->spilled.unwind++;
 		return BPF_SPILLED;
 	}
-	if (!make_key(ctx, c, who, 0, maps, &key) ||
-	    (!is_charged(who->set, &key) && !has_stacks(ctx, c, maps, key.kernel_stack, key.user_stack))) {
+	if (!c->no_user)
+		user_stack = stack_id(ctx, c, maps, BPF_F_USER_STACK);
+	if (!make_key(ctx, c, who, user_stack, maps, &key) ||
+	    (!is_charged(who->set, &key) && !has_stacks(ctx, c, maps, key.kernel_stack, user_stack))) {
 		b->spilled.stack++;
 		return BPF_SPILLED;
 	}

@@ -105,62 +105,61 @@ static __always_inline const __s32 *find_proof(struct bpf_perf_event_data *ctx, 
 }
 
 /*
- * Count a sample of a process that may have proven stacks, if this stack is proven. @note: out: its stack and top
- * otherwise, if the stack is stored
+ * True if the sample's process has proven stacks, and the sample may use them.
+ * @proof: with BPF_NO_STACK
  */
-static __always_inline __u32 count_proved(struct bpf_perf_event_data *ctx, const struct bpf_config *c,
-					  struct bpf_stats *b, struct bpf_sample_note *note,
-					  struct bpf_proved_key *proof, struct counts_map *counts,
-					  struct stack_maps maps)
+static __always_inline int may_be_proved(struct bpf_perf_event_data *ctx, const struct bpf_config *c,
+					 const struct bpf_proved_key *proof)
 {
-	const __s32 *stack = &proof->user_stack;
-	struct bpf_count_key key;
-	__u32 verdict;
-
-	proof->set = note->who.set;
-	proof->user_stack = stack_id(ctx, c, maps, BPF_F_USER_STACK);
-	if (proof->user_stack >= 0)
-		stack = find_proof(ctx, proof);
-	if (!stack) {
-		if (is_stored(ctx, c, maps, BPF_F_USER_STACK, proof->user_stack)) {
-			note->user_stack = proof->user_stack;
-			note->top = proof->top;
-		}
-		b->spilled.unwind++;
-		return BPF_SPILLED;
-	}
-	if (!key_with(ctx, c, &note->who, *stack, maps, &key)) {
-		b->spilled.stack++;
-		return BPF_SPILLED;
-	}
-	verdict = count(ctx, c, b, counts, maps, &key, proof->user_stack);
-	b->proved += verdict == BPF_COUNTED && proof->user_stack >= 0;
-	return verdict;
+	return c->unwind == BPF_UNWIND_UNPROVED && !(c->proves_user && is_of_kernel(ctx)) &&
+	       bpf_map_lookup_elem(&proved, proof);
 }
 
 /*
  * Inlined once for each set: the verifier must know the map of each call when the program is loaded.
- * @outside: see make_key()
+ * @note: out: if the user stack is stored, but not proven, the stack and its top
+ * @outside: the task is outside our PID namespace. Take no user stack: user space cannot read its mappings
  */
 static __always_inline __u32 count_in(struct bpf_perf_event_data *ctx, const struct bpf_config *c, struct bpf_stats *b,
 				      struct bpf_sample_note *note, int outside, struct counts_map *counts,
 				      struct stack_maps maps)
 {
 	struct bpf_proved_key proof = { .pid = note->who.pid, .user_stack = BPF_NO_STACK };
+	int proves = !outside && may_be_proved(ctx, c, &proof);
+	__s32 user_stack = BPF_NO_STACK, counted_as;
 	struct bpf_count_key key;
+	const __s32 *found;
+	__u32 verdict;
 
-	if (c->unwind == BPF_UNWIND_UNPROVED && !outside && !(c->proves_user && is_of_kernel(ctx)) &&
-	    bpf_map_lookup_elem(&proved, &proof))
-		return count_proved(ctx, c, b, note, &proof, counts, maps);
-	if (c->unwind && !outside && has_user_part(ctx)) {
+	if (c->unwind && !proves && !outside && has_user_part(ctx)) {
 		b->spilled.unwind++;
 		return BPF_SPILLED;
 	}
-	if (!make_key(ctx, c, &note->who, outside, maps, &key)) {
+	if (!outside && !c->no_user)
+		user_stack = stack_id(ctx, c, maps, BPF_F_USER_STACK);
+	counted_as = user_stack;
+	proves = proves && user_stack >= 0;
+	if (proves) {
+		proof.set = note->who.set;
+		proof.user_stack = user_stack;
+		found = find_proof(ctx, &proof);
+		if (!found) {
+			if (is_stored(ctx, c, maps, BPF_F_USER_STACK, user_stack)) {
+				note->user_stack = user_stack;
+				note->top = proof.top;
+			}
+			b->spilled.unwind++;
+			return BPF_SPILLED;
+		}
+		counted_as = *found;
+	}
+	if (!make_key(ctx, c, &note->who, counted_as, maps, &key)) {
 		b->spilled.stack++;
 		return BPF_SPILLED;
 	}
-	return count(ctx, c, b, counts, maps, &key, key.user_stack);
+	verdict = count(ctx, c, b, counts, maps, &key, user_stack);
+	b->proved += verdict == BPF_COUNTED && proves;
+	return verdict;
 }
 
 /* All tasks outside our PID namespace get the same ids, -1, and the same name. */

@@ -182,7 +182,7 @@ static __always_inline int has_stacks(void *ctx, const struct bpf_config *c, str
  * Make the key for a sample or an interval of @who with @user_stack, from stack_id(); the kernel stack is taken now.
  * Return: 1; 0: a stack could not be stored, and @key is unchanged.
  */
-static __always_inline int key_with(void *ctx, const struct bpf_config *c, const struct bpf_note *who, __s32 user_stack,
+static __always_inline int make_key(void *ctx, const struct bpf_config *c, const struct bpf_note *who, __s32 user_stack,
 				    struct stack_maps maps, struct bpf_count_key *key)
 {
 	__s32 kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, c, maps, c->kernel_skip);
@@ -195,18 +195,6 @@ static __always_inline int key_with(void *ctx, const struct bpf_config *c, const
 	__builtin_memcpy(key->comm, who->comm, sizeof(key->comm));
 	key->unused = 0;
 	return 1;
-}
-
-/*
- * The same, with both stacks taken now.
- * @outside: the task is outside our PID namespace. Take no user stack: user space cannot read its mappings
- */
-static __always_inline int make_key(void *ctx, const struct bpf_config *c, const struct bpf_note *who, int outside,
-				    struct stack_maps maps, struct bpf_count_key *key)
-{
-	__s32 user_stack = outside || c->no_user ? BPF_NO_STACK : stack_id(ctx, c, maps, BPF_F_USER_STACK);
-
-	return key_with(ctx, c, who, user_stack, maps, key);
 }
 
 /* Compare words: both names are aligned for that. */
