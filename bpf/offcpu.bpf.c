@@ -145,7 +145,7 @@ static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c,
 	return verdict;
 }
 
-/* True if intervals with this key have ended while the current set was filled: then its stacks are stored. */
+/* True if intervals with this key have ended while the current set was filled. */
 static __always_inline int is_charged(__u32 set, const struct bpf_count_key *key)
 {
 	return !!(set == 0 ? bpf_map_lookup_elem(&counts_0, key) : bpf_map_lookup_elem(&counts_1, key));

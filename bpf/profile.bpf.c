@@ -44,7 +44,7 @@ struct stack_map short_map_0 SEC(".maps"), short_map_1 SEC(".maps");
 
 /*
  * Two CPUs may come with the same new key at once: then one of them inserts it.
- * @user_stack: the stored stack for the user_stack of @key
+ * @user_stack: the number of the callchain; that in @key may stand for the callchain with its leaf's caller
  */
 static __always_inline __u32 count(struct bpf_perf_event_data *ctx, const struct bpf_config *c, struct bpf_stats *b,
 				   struct counts_map *counts, struct stack_maps maps, const struct bpf_count_key *key,

@@ -160,8 +160,8 @@ static __always_inline int stack_id(void *ctx, const struct bpf_config *c, struc
  * True if @id is still the number of this stack; it is from stack_id() with the same arguments, or BPF_NO_STACK. Two
  * CPUs that store different stacks at once may both find the same entry empty: then both get its number, but the second
  * stack replaces the first (bpf_get_stackid() of all kernels). Likewise an entry seems empty while user space reads it.
- * So ask before a number is used in a new key. A key that exists shows that its stacks were there before, except if
- * this CPU stopped for so long that the other one has made the same key meanwhile. (If the stack is not there any more,
+ * So ask before a number is used in a new key. A stack can still be wrong if a CPU stops between the helper's look and
+ * its store, or if the key exists already, because both stacks have the same one. (If the stack is not there any more,
  * the helper may store it elsewhere; the next sample finds it.)
  */
 static __always_inline int is_stored(void *ctx, const struct bpf_config *c, struct stack_maps maps, __u64 flags,

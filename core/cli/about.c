@@ -13,16 +13,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* End the stream of memstream_begin(). @out: out: the text, which the caller frees; NULL after an error */
-static int end_text(FILE *f, struct textbuf *text, char **out)
+/* End the stream of memstream_begin(). Return: the text, which the caller frees; NULL: no memory */
+static char *end_text(FILE *f, struct textbuf *text)
 {
-	int rc = memstream_end(f, text);
-
-	*out = text->bytes;
-	return rc;
+	memstream_end(f, text);
+	return text->bytes;
 }
 
-static int make_header(const struct options *o, const struct session *s, struct about_texts *t)
+static char *make_header(const struct options *o, const struct session *s)
 {
 	struct textbuf text;
 	FILE *f = memstream_begin(&text);
@@ -31,28 +29,28 @@ static int make_header(const struct options *o, const struct session *s, struct 
 		options_header_recorded(f, o, &s->recording);
 	else if (f)
 		options_header(f, o, s->events.user_only.code);
-	return end_text(f, &text, &t->header);
+	return end_text(f, &text);
 }
 
 /* Join the arguments, so that a shell could run them if none needs quoting. */
-static int join_arguments(char *const *argv, struct about_texts *t)
+static char *join_arguments(char *const *argv)
 {
 	struct textbuf text;
 	FILE *f = memstream_begin(&text);
 
 	for (; f && argv && *argv; argv++)
 		fprintf(f, "%s%s", *argv, argv[1] ? " " : "");
-	return end_text(f, &text, &t->command);
+	return end_text(f, &text);
 }
 
-/* @rc: 0: texts->header was made */
-static int add_texts(const struct options *o, int rc, struct about_texts *texts, struct report_about *out,
+/* @header: owned; NULL: no memory */
+static int add_texts(const struct options *o, char *header, struct about_texts *texts, struct report_about *out,
 		     struct err *err)
 {
-	if (!rc)
-		rc = join_arguments(o->arguments, texts);
-	if (rc)
-		return err_sys(err, rc, "cannot begin the report");
+	texts->header = header;
+	texts->command = join_arguments(o->arguments);
+	if (!texts->header || !texts->command)
+		return err_sys(err, -ENOMEM, "cannot begin the report");
 	out->header = texts->header;
 	out->command = texts->command;
 	return 0;
@@ -100,7 +98,7 @@ int about_run(const struct options *o, const struct session *s, struct about_tex
 		.off_cpu = s->request.off_cpu.wanted,
 	};
 	set_host(s, texts, out);
-	return add_texts(o, make_header(o, s, texts), texts, out, err);
+	return add_texts(o, make_header(o, s), texts, out, err);
 }
 
 int about_infile(const struct options *o, const struct infile *in, const struct read_about *read,
@@ -128,7 +126,7 @@ int about_infile(const struct options *o, const struct infile *in, const struct 
 	}
 	if (f)
 		options_header_read(f, o, infile_name(in), infile_format_name(infile_format(in)));
-	return add_texts(o, end_text(f, &header, &texts->header), texts, out, err);
+	return add_texts(o, end_text(f, &header), texts, out, err);
 }
 
 void about_release(struct about_texts *texts)

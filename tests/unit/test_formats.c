@@ -190,7 +190,10 @@ static int rewrite(struct infile *in, const struct report_writer *to, const stru
 		if (!rc) {
 			rc = report_begin(&o, out, to, facts, err);
 			rc = rc ? rc : report_print(r, &o, NULL, err);
-			rc = rc ? report_end(&o, false, NULL), rc : report_end(&o, true, err);
+			if (rc)
+				report_end(&o, false, NULL);
+			else
+				rc = report_end(&o, true, err);
 		}
 		read_about_release(about);
 		report_free(r);

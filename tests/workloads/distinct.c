@@ -13,6 +13,12 @@
 static long nr_paths;
 static int nr_levels;
 
+/* Some 10 us. */
+static NOINLINE void leaf_work(void)
+{
+	spin_iterations(7000);
+}
+
 static NOINLINE void *walk_forever(void *arg)
 {
 	long path;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * pairs [SECONDS] - two threads, each on a CPU of its own, wait for each other. Then both take a page fault at once,
- * each with a stack of some 110 frames that it never had before.
+ * each with a stack of some 105 frames that it never had before.
  *
- * Expected: pairs;...;work_together;deepen (41 times);left|right (60 times);fault_together
+ * Expected: pairs;...;work_together;deepen (41 times);left|right (60 times);leaf_work
  */
-#include "workload.h"
+#include "tree.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -20,12 +20,10 @@ struct partner {
 };
 
 static struct partner partners[2];
-
-static void left(struct partner *self, int levels);
-static void right(struct partner *self, int levels);
+static __thread struct partner *self;
 
 /* The thread that comes last goes on at once, and the other one sees it a little later: delay either by chance. */
-static NOINLINE void fault_together(struct partner *self)
+static NOINLINE void leaf_work(void)
 {
 	const struct partner *other = &partners[self == partners];
 	uint64_t chance = spin_step(spin_step(self->turn)) >> 40;
@@ -38,44 +36,19 @@ static NOINLINE void fault_together(struct partner *self)
 	*(volatile char *)self->page = 1;
 }
 
-/* Each level calls one of two functions: a bit of the turn's number chooses it, and at the last level the thread. */
-static inline __attribute__((always_inline)) void go_down(struct partner *self, int levels)
-{
-	unsigned long path = self->turn << 1 | (self == partners);
-
-	if (levels == 0)
-		fault_together(self);
-	else if (path >> (levels - 1) & 1)
-		right(self, levels - 1);
-	else
-		left(self, levels - 1);
-}
-
-static NOINLINE void left(struct partner *self, int levels)
-{
-	go_down(self, levels);
-	workload_sink++;
-}
-
-static NOINLINE void right(struct partner *self, int levels)
-{
-	go_down(self, levels);
-	workload_sink--;
-}
-
-static NOINLINE void deepen(struct partner *self, int frames)
+/* The path is of the turn, and its last bit of the thread. */
+static NOINLINE void deepen(int frames)
 {
 	if (frames > 0)
-		deepen(self, frames - 1);
+		deepen(frames - 1);
 	else
-		go_down(self, NR_LEVELS);
+		go_down(self->turn << 1 | (self == partners), NR_LEVELS);
 	workload_sink++;
 }
 
 static NOINLINE void *work_together(void *arg)
 {
-	struct partner *self = arg;
-
+	self = arg;
 	workload_pin(self->cpu);
 	self->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (self->page == MAP_FAILED)
@@ -83,7 +56,7 @@ static NOINLINE void *work_together(void *arg)
 	while (!workload_stop) {
 		if (madvise(self->page, PAGE, MADV_DONTNEED))
 			workload_die("cannot empty a page");
-		deepen(self, NR_DEEP);
+		deepen(NR_DEEP);
 		if (self->turn % NR_WITHOUT_PAUSE == 0)
 			sleep_ns(MSEC);
 	}

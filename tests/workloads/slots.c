@@ -14,6 +14,12 @@
 
 static uint64_t slot_ns;
 
+/* Some 10 us. */
+static NOINLINE void leaf_work(void)
+{
+	spin_iterations(7000);
+}
+
 static NOINLINE void *tick_forever(void *arg)
 {
 	const struct sched_param none = { 0 };

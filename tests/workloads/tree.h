@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A binary tree of calls: the bits of a path decide which of two functions is called at each level. */
+/*
+ * A binary tree of calls: the bits of a path decide which of two functions is called at each level. At its end is
+ * leaf_work(), which each program defines, NOINLINE.
+ */
 #ifndef TESTS_WORKLOADS_TREE_H
 #define TESTS_WORKLOADS_TREE_H
 
@@ -8,11 +11,7 @@
 static void left(unsigned long path, int levels);
 static void right(unsigned long path, int levels);
 
-/* Some 10 us. */
-static NOINLINE void leaf_work(void)
-{
-	spin_iterations(7000);
-}
+static void leaf_work(void);
 
 static inline __attribute__((always_inline)) void go_down(unsigned long path, int levels)
 {
