@@ -131,6 +131,7 @@ static struct seen read_image(enum how how)
 #define ENTRY(i)     (TABLE + (i)*16) /* of the @i-th feature */
 #define FILE_RECORDS 8
 #define EVENT_DESC   (FEATURES + 2 * BUILD_ID_SIZE + 3 * 12 + 8)
+#define COMPRESSED   (EVENT_DESC + 8 + 2 * (ATTR_SIZE + 4 + 12 + 2 * 8))
 
 static void put_attr(uint32_t type, uint64_t config, uint64_t sample_type)
 {
@@ -184,8 +185,9 @@ static void put_features(void)
 	ck_assert_uint_eq(begin[5], EVENT_DESC);
 	put_event_desc();
 	begin[6] = image.nr;
+	ck_assert_uint_eq(begin[6], COMPRESSED);
 	put_u32(1);
-	put_u32(ZSTD); /* an unknown method would be refused */
+	put_u32(ZSTD);
 	begin[7] = image.nr;
 	for (i = 0; i < NR_FEATURES; i++) {
 		patch(ENTRY(i), begin[i], 8);
@@ -391,6 +393,19 @@ START_TEST(changed_file_through_pipe)
 {
 	if (changed[_i].at < ENTRY(0) || changed[_i].at >= FEATURES)
 		check_changed(_i, STREAM);
+}
+END_TEST
+
+/* A file says at its beginning that it cannot be read. Not through a pipe, where features come last. */
+START_TEST(unknown_compression)
+{
+	struct seen s;
+
+	make_file();
+	patch(COMPRESSED + 4, ZSTD + 1, 4);
+	s = read_image(REGULAR);
+	ck_assert_int_eq(s.opened, -ENOTSUP);
+	ck_assert_msg(strstr(s.err.msg, "is compressed by an unknown method, 2"), "%s", s.err.msg);
 }
 END_TEST
 
@@ -995,6 +1010,7 @@ int main(void)
 	tcase_add_loop_test(c, whole_file, 0, 2);
 	tcase_add_loop_test(c, changed_file, 0, ARRAY_SIZE(changed));
 	tcase_add_loop_test(c, changed_file_through_pipe, 0, ARRAY_SIZE(changed));
+	tcase_add_test(c, unknown_compression);
 	tcase_add_loop_test(c, cut_file, 0, 4);
 	tcase_add_test(c, features_between);
 	tcase_add_test(c, not_a_file);
