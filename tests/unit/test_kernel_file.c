@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,6 +179,23 @@ START_TEST(test_refused)
 }
 END_TEST
 
+/* The text stays known if the rest cannot be read. */
+START_TEST(test_rest_fails)
+{
+	static const char text[] = "ffffffff81000000 T _text\nffffffff81000100 T _etext\nffffffff81000100 D data\n";
+	int ends[2];
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	ck_assert_int_eq(write(ends[1], text, strlen(text)), strlen(text));
+	ck_assert_int_eq(kernel_file_adopt(ends[0], false, &f), 0);
+	ck_assert_int_eq(kernel_file_text(f), 0);
+	ck_assert_str_eq(lookup(MODULE), "-");
+	ck_assert_int_eq(kernel_file_error(f), -EAGAIN);
+	ck_assert_str_eq(lookup(TEXT + 1), "_text+0x1 [kernel]");
+	close(ends[1]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kernel_file");
@@ -191,6 +209,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_shows, 0, 2);
 	tcase_add_test(tc, test_hidden);
 	tcase_add_loop_test(tc, test_refused, 0, 2);
+	tcase_add_test(tc, test_rest_fails);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
