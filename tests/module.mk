@@ -35,8 +35,8 @@ FAKE_SOURCES := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/*_source.c))
 $(addprefix $(O)/tests/unit/test_,fallback session): $(FAKE_SOURCES) $(O)/tests/unit/fake_time.o
 $(addprefix $(O)/tests/unit/test_,events followed session side_band): $(O)/tests/unit/fake_kernel.o
 $(O)/tests/unit/test_perf_maps: private ALL_LDFLAGS += -Wl,--wrap=perf_map_feed
-$(addprefix $(O)/tests/unit/test_,formats memstream): $(O)/tests/unit/failing_memory.o
-$(addprefix $(O)/tests/unit/test_,formats memstream): \
+$(addprefix $(O)/tests/unit/test_,formats memstream perfring): $(O)/tests/unit/failing_memory.o
+$(addprefix $(O)/tests/unit/test_,formats memstream perfring): \
 	private ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup)
 $(addprefix $(O)/tests/unit/test_,demangler libunwinder_replies lines_asking symbols worker): $(O)/tests/unit/fake_time.o
 

@@ -2,6 +2,7 @@
 /* How the reader of the rings begins a run. No event is open: its rings are empty. */
 #include "backend-perfring/ring/rings.h"
 #include "core/tasks/command.h"
+#include "tests/unit/failing_memory.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
 
@@ -12,7 +13,7 @@ static struct event_place place;
 static struct err err;
 static struct source *source;
 
-static void open_source(struct request request)
+static void make_rig(struct request request)
 {
 	rig_make(&rig, request);
 	rig.events.places = &place;
@@ -21,6 +22,11 @@ static void open_source(struct request request)
 	place = (struct event_place){ .fd = -1, .notes = { { .fd = -1 }, { .fd = -1 } }, .side.fd = -1 };
 	rig.sink.tasks = tasks_new(request.command ? NULL : request.host);
 	ck_assert_ptr_nonnull(rig.sink.tasks);
+}
+
+static void open_source(struct request request)
+{
+	make_rig(request);
 	ck_assert_msg(!source_rings.open(&source, &rig.env, &err), "%s", err.msg);
 }
 
@@ -96,6 +102,31 @@ START_TEST(test_lost_before)
 }
 END_TEST
 
+/* A run that needs all parts of the reader: if there is no memory for one of them, it does not begin. */
+START_TEST(test_no_memory)
+{
+	struct request request = { .host = &host_here, .unwinds = true, .in_pidns = true };
+	bool failed;
+	size_t nr = 0;
+	int rc;
+
+	make_rig(request);
+	rig.files.host = &host_here;
+	rig.events.switches = SWITCHES_BY_TRACEPOINT;
+	do {
+		err = (struct err){ 0 };
+		memory_fail_after(nr++, _i);
+		rc = source_rings.open(&source, &rig.env, &err);
+		failed = memory_restore();
+		ck_assert_msg(rc == (failed ? -ENOMEM : 0), "%zu: %d", nr, rc);
+		ck_assert_int_eq(err.code, rc);
+		source_rings.close(source);
+	} while (failed);
+	ck_assert_uint_gt(nr, 10);
+	tasks_free(rig.sink.tasks);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("perfring");
@@ -104,6 +135,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_command, 0, 2);
 	tcase_add_test(tc, test_names);
 	tcase_add_test(tc, test_lost_before);
+	tcase_add_loop_test(tc, test_no_memory, 0, 2);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
