@@ -180,16 +180,15 @@ static int sweep_to(struct sweep *s, uint64_t upto)
 }
 
 /*
- * Open the entries [@from, @to), which begin at one address, the longest first. When the loop comes to an entry, @best
- * is the best of all that are at least as long, so it owns the bytes from the end of this entry to the end of the
- * previous one.
+ * Open the entries [@from, @to), which begin at one address, the longest first. When the loop comes to an entry, the
+ * last one on the stack is the best of all that are at least as long, so it owns the bytes from the end of this entry to
+ * the end of the previous one.
  */
 static void sweep_open(struct sweep *s, size_t from, size_t to)
 {
 	const struct elf_entry *entries = s->entries;
 	uint64_t next = to < s->nr ? entries[to].addr : UINT64_MAX;
 	bool sized = entries[from].sized, pushed = false;
-	struct elf_entry best;
 	size_t i;
 
 	if (!sized && s->depth)
@@ -199,11 +198,10 @@ static void sweep_open(struct sweep *s, size_t from, size_t to)
 
 		if (!sized && next - e.addr < e.len)
 			e.len = (uint32_t)(next - e.addr);
-		if (!pushed || better(s, &e, &best)) {
+		if (!pushed || better(s, &e, &s->stack[s->depth - 1])) {
 			/* At equal length only the winner owns anything, so replace the loser. */
 			if (pushed && s->stack[s->depth - 1].len == e.len)
 				s->depth--;
-			best = e;
 			s->stack[s->depth++] = e;
 			pushed = true;
 		}
