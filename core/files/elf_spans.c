@@ -180,9 +180,9 @@ static int sweep_to(struct sweep *s, uint64_t upto)
 }
 
 /*
- * Open the entries [@from, @to), which begin at one address, the longest first. When the loop comes to an entry, the
- * last one on the stack is the best of all that are at least as long, so it owns the bytes from the end of this entry to
- * the end of the previous one.
+ * Open the entries [@from, @to), which begin at one address, the longest first. When the loop comes to any of them but
+ * the first, the last one on the stack is the best of all that are at least as long, so it owns the bytes from the end
+ * of this entry to the end of the previous one.
  */
 static void sweep_open(struct sweep *s, size_t from, size_t to)
 {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lost records, from the counts of the events. Files stand for the events: each read(2) gets the next counts. */
+/* Lost records: from the counts of the events, and from reports in the rings. */
 #include "backend-perfring/ring/rings.h"
-#include "tests/unit/unit.h"
+#include "core/events/event.h"
+#include "core/events/side_band.h"
+#include "tests/unit/rig.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#define READS 3
-
-static char *dir;
 static struct sink sink;
 static struct events events;
 static struct event_place places[2];
@@ -16,39 +12,9 @@ static const struct source_env env = { .sink = &sink, .events = &events };
 static struct cpu_rings rings[2];
 static struct source b;
 
-/* Open an event that has lost so many records at each read(2). */
-static int open_event(uint64_t first, uint64_t second, uint64_t third)
-{
-	const struct event_counts reads[READS] = {
-		{ .value = 900, .enabled_ns = 800, .lost = first },
-		{ .value = 901, .enabled_ns = 801, .lost = second },
-		{ .value = 902, .enabled_ns = 802, .lost = third },
-	};
-	char path[128];
-	int fd;
-
-	unit_write(dir, "event", reads, sizeof(reads));
-	snprintf(path, sizeof(path), "%s/event", dir);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(unlink(path), 0);
-	return fd;
-}
-
-static void make_place(struct event_place *e)
-{
-	size_t i;
-
-	*e = (struct event_place){ .fd = -1, .side.fd = -1 };
-	for (i = 0; i < ARRAY_SIZE(e->notes); i++)
-		e->notes[i] = (struct joined_event){ .fd = -1, .kind = EVENT_NOTES + i };
-}
-
 static void setup(void)
 {
-	dir = unit_tmpdir();
-	make_place(&places[0]);
-	make_place(&places[1]);
+	places[0] = places[1] = rig_place();
 	sink = (struct sink){ 0 };
 	events = (struct events){ .places = places, .nr_places = ARRAY_SIZE(places), .apart = true };
 	events.attrs[EVENT_SAMPLES].read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST;
@@ -56,28 +22,15 @@ static void setup(void)
 	b = (struct source){ .env = &env, .rings = rings };
 }
 
-static void close_events(struct event_place *e)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(e->notes); i++)
-		if (e->notes[i].fd >= 0)
-			close(e->notes[i].fd);
-	for (i = 0; i < e->nr_more; i++)
-		close(e->more[i].fd);
-	for (i = 0; i < e->side.nr_more; i++)
-		close(e->side.more[i]);
-	if (e->side.fd >= 0)
-		close(e->side.fd);
-	if (e->fd >= 0)
-		close(e->fd);
-}
-
 static void teardown(void)
 {
-	close_events(&places[0]);
-	close_events(&places[1]);
-	unit_rmdir(dir);
+	event_close(&places[0]);
+	event_close(&places[1]);
+}
+
+static void join(struct event_place *e, int fd, enum event_kind kind)
+{
+	ck_assert_int_eq(event_join(e, &(struct joined_event){ .fd = fd, .kind = kind }), 0);
 }
 
 #define ck_lost(records, here, notes, switch_notes, side_band)                                                         \
@@ -94,19 +47,14 @@ static void teardown(void)
 /* Only what came after the first counts is added, to the kind of its event; a count that got smaller adds nothing. */
 START_TEST(test_kinds)
 {
-	struct joined_event more[] = {
-		{ .fd = open_event(1, 3, 3), .kind = EVENT_SAMPLES },
-		{ .fd = open_event(0, 100, 100), .kind = EVENT_SWITCHES },
-	};
 	struct event_place *e = &places[1];
 
 	e->samples = true;
-	e->fd = open_event(7, 12, 11);
-	e->notes[0].fd = open_event(0, 1000, 1000);
-	e->notes[1].fd = open_event(10, 10010, 10030);
-	e->more = more;
-	e->nr_more = ARRAY_SIZE(more);
-
+	e->fd = rig_event(7, 12, 11);
+	e->notes[0].fd = rig_event(0, 1000, 1000);
+	e->notes[1].fd = rig_event(10, 10010, 10030);
+	join(e, rig_event(1, 3, 3), EVENT_SAMPLES);
+	join(e, rig_event(0, 100, 100), EVENT_SWITCHES);
 	rings[1].lost = lost_now(&b, 1);
 	ck_assert_uint_eq(lost_sum(&rings[1].lost), 7 + 1 + 10);
 	ck_assert_uint_eq(rings[1].lost.by[EVENT_SAMPLES], 8);
@@ -126,7 +74,7 @@ START_TEST(test_names)
 {
 	struct event_place *e = &places[0];
 
-	e->fd = open_event(5, 5, 6);
+	e->fd = rig_event(5, 5, 6);
 	events.apart = _i;
 	rings[0].lost = lost_now(&b, 0);
 	lost_count_all(&b);
@@ -140,12 +88,11 @@ END_TEST
 
 START_TEST(test_side)
 {
-	int more[] = { open_event(2, 2, 2), open_event(0, 30, 30) };
 	struct side_band *side = &places[1].side;
 
-	side->fd = open_event(4, 4, 204);
-	side->more = more;
-	side->nr_more = ARRAY_SIZE(more);
+	side->fd = rig_event(4, 4, 204);
+	ck_assert_int_eq(side_band_join(side, rig_event(2, 2, 2)), 0);
+	ck_assert_int_eq(side_band_join(side, rig_event(0, 30, 30)), 0);
 	ck_assert_uint_eq(lost_side_now(&b, 0), 0);
 	rings[1].lost_side = lost_side_now(&b, 1);
 	ck_assert_uint_eq(rings[1].lost_side, 6);
@@ -173,7 +120,7 @@ START_TEST(test_told)
 {
 	events.attrs[EVENT_SAMPLES].read_format = told[_i].read_format;
 	places[1].samples = true;
-	places[1].fd = open_event(5, 5, 5);
+	places[1].fd = rig_event(5, 5, 5);
 	rings[1].noted = true;
 	if (!(told[_i].read_format & PERF_FORMAT_LOST))
 		ck_assert_uint_eq(lost_now(&b, 1).by[EVENT_SAMPLES], 0);

@@ -1,26 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How the reader of the rings begins a run. No event is open: its rings are empty. */
+/* How the reader of the rings begins a run. No ring is mapped: all are empty. */
 #include "backend-perfring/ring/rings.h"
 #include "core/tasks/command.h"
 #include "tests/unit/failing_memory.h"
 #include "tests/unit/rig.h"
-#include "tests/unit/unit.h"
 
-#include <sys/stat.h>
-
+static char *dir;
+static struct host host;
 static struct rig rig;
 static struct event_place place;
 static struct err err;
 static struct source *source;
 
+static void setup(void)
+{
+	dir = unit_tmpdir();
+	host = unit_host(dir);
+	err = (struct err){ 0 };
+}
+
+static void teardown(void)
+{
+	unit_rmdir(dir);
+}
+
 static void make_rig(struct request request)
 {
+	request.host = &host;
 	rig_make(&rig, request);
 	rig.events.places = &place;
 	rig.events.nr_places = 1;
 	rig.events.apart = true;
-	place = (struct event_place){ .fd = -1, .notes = { { .fd = -1 }, { .fd = -1 } }, .side.fd = -1 };
-	rig.sink.tasks = tasks_new(request.command ? NULL : request.host);
+	place = rig_place();
+	rig.sink.tasks = tasks_new(request.command ? NULL : &host);
 	ck_assert_ptr_nonnull(rig.sink.tasks);
 }
 
@@ -41,15 +53,18 @@ START_TEST(test_command)
 {
 	static char *argv[] = { (char *)"true", NULL };
 	struct command *command = command_start(argv, &err);
-	struct stat ns;
+	char name[128], path[4096];
 	pid_t pid;
 
 	ck_assert_msg(command, "%s", err.msg);
-	ck_assert_int_eq(stat("/proc/self/ns/mnt", &ns), 0);
 	pid = command_pid(command);
-	open_source((struct request){ .host = &host_here, .command = command, .filter.mntns = _i ? 7 : 0 });
+	snprintf(name, sizeof(name), "proc/%d/task/%d/ns/net", pid, pid);
+	unit_write(dir, name, "", 0);
+	snprintf(path, sizeof(path), "%s/proc/%d/task/%d/ns/mnt", dir, pid, pid);
+	ck_assert_int_eq(symlink("mnt:[7]", path), 0);
+	open_source((struct request){ .command = command, .filter.mntns = _i ? 5 : 0 });
 	ck_assert_msg(!source_rings.start(source, &err), "%s", err.msg);
-	ck_assert_uint_eq(tasks_mntns(rig.sink.tasks, pid, pid), _i ? ns.st_ino : 0);
+	ck_assert_uint_eq(tasks_mntns(rig.sink.tasks, pid, pid), _i ? 7 : 0);
 	close_source();
 	command_free(command);
 }
@@ -58,36 +73,28 @@ END_TEST
 /* Without a command, the names of all threads are read at the start: a later name has a record. */
 START_TEST(test_names)
 {
-	char *dir = unit_tmpdir();
-	struct host host = unit_host(dir);
 	char comm[COMM_LEN];
 
 	unit_write(dir, "proc/500/task/500/comm", "first\n", 6);
 	unit_write(dir, "proc/500/task/501/comm", "early\n", 6);
-	open_source((struct request){ .host = &host });
+	open_source((struct request){ 0 });
 	ck_assert_msg(!source_rings.start(source, &err), "%s", err.msg);
 	unit_write(dir, "proc/500/task/501/comm", "later\n", 6);
 	tasks_name(rig.sink.tasks, 500, 501, comm);
 	ck_assert_str_eq(comm, "early");
 	close_source();
-	unit_rmdir(dir);
 }
 END_TEST
 
 /* Records that were lost before the run are not of this run. */
 START_TEST(test_lost_before)
 {
-	const struct event_counts reads[] = { { .lost = 5 }, { .lost = 12 }, { .lost = 15 } };
 	struct stats stats = { 0 };
-	FILE *event = tmpfile();
 
-	ck_assert_ptr_nonnull(event);
-	ck_assert_int_eq(write(fileno(event), reads, sizeof(reads)), sizeof(reads));
-	ck_assert_int_eq(lseek(fileno(event), 0, SEEK_SET), 0);
-	open_source((struct request){ .host = &host_here });
+	open_source((struct request){ 0 });
 	rig.events.attrs[EVENT_SAMPLES].read_format = PERF_FORMAT_LOST;
 	place.samples = true;
-	place.fd = fileno(event);
+	place.fd = rig_event(5, 12, 15);
 	source->rings[0].lost = lost_now(source, 0);
 	ck_assert_msg(!source_rings.start(source, &err), "%s", err.msg);
 	source_rings.so_far(source, &stats);
@@ -98,20 +105,19 @@ START_TEST(test_lost_before)
 	source_rings.stats(source, &stats);
 	ck_assert_uint_eq(stats.lost_records, 3);
 	close_source();
-	fclose(event);
+	close(place.fd);
 }
 END_TEST
 
 /* A run that needs all parts of the reader: if there is no memory for one of them, it does not begin. */
 START_TEST(test_no_memory)
 {
-	struct request request = { .host = &host_here, .unwinds = true, .in_pidns = true };
 	bool failed;
 	size_t nr = 0;
 	int rc;
 
-	make_rig(request);
-	rig.files.host = &host_here;
+	make_rig((struct request){ .unwinds = true, .in_pidns = true });
+	rig.files.host = &host;
 	rig.events.switches = SWITCHES_BY_TRACEPOINT;
 	do {
 		err = (struct err){ 0 };
@@ -132,6 +138,8 @@ int main(void)
 	Suite *s = suite_create("perfring");
 	TCase *tc = tcase_create("perfring");
 
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_command, 0, 2);
 	tcase_add_test(tc, test_names);
 	tcase_add_test(tc, test_lost_before);
