@@ -86,6 +86,35 @@ START_TEST(test_names)
 }
 END_TEST
 
+/* After records were lost, the names of all threads that live are read again. */
+START_TEST(test_refresh)
+{
+	static const char lives[] = "501 (x) S 1 1 1 0 -1 0 0", dead[] = "502 (x) Z 1 1 1 0 -1 0 0";
+	char comm[COMM_LEN];
+	int i;
+
+	unit_write(dir, "proc/500/task/500/comm", "first\n", 6);
+	unit_write(dir, "proc/500/task/501/comm", "early\n", 6);
+	unit_write(dir, "proc/500/task/502/comm", "early\n", 6);
+	open_source((struct request){ 0 });
+	rig.events.attrs[EVENT_SAMPLES].use_clockid = _i;
+	ck_assert_msg(!source_rings.start(source, &err), "%s", err.msg);
+	unit_write(dir, "proc/500/task/501/comm", "later\n", 6);
+	unit_write(dir, "proc/500/task/501/stat", lives, strlen(lives));
+	unit_write(dir, "proc/500/task/502/comm", "later\n", 6);
+	unit_write(dir, "proc/500/task/502/stat", dead, strlen(dead));
+	source->refresh = true;
+	for (i = 0; i < 2; i++)
+		ck_assert_msg(!source_rings.drain(source, &err), "%s", err.msg);
+	ck_assert(!source->refresh);
+	tasks_name(rig.sink.tasks, 500, 501, comm);
+	ck_assert_str_eq(comm, _i ? "later" : "early");
+	tasks_name(rig.sink.tasks, 500, 502, comm);
+	ck_assert_str_eq(comm, "early");
+	close_source();
+}
+END_TEST
+
 /* Records that were lost before the run are not of this run. */
 START_TEST(test_lost_before)
 {
@@ -142,6 +171,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_command, 0, 2);
 	tcase_add_test(tc, test_names);
+	tcase_add_loop_test(tc, test_refresh, 0, 2);
 	tcase_add_test(tc, test_lost_before);
 	tcase_add_loop_test(tc, test_no_memory, 0, 2);
 	suite_add_tcase(s, tc);
