@@ -1,49 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The comparisons of --backend=both and --unwind=both: which results are a difference, and what they print. */
+/* The comparisons of --backend=both and --unwind=both: their messages, and whether they call the results different. */
 #include "core/cli/agreement.h"
 #include "core/host/event_types.h"
 #include "core/session/state.h"
-#include "tests/unit/unit.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include "tests/unit/printed.h"
 
 static struct session session;
 static struct account account;
 static struct agreement agreement;
-static int real_stderr, printed;
+static struct printed printed;
 
 static void setup(void)
 {
 	session = (struct session){ 0 };
 	account = (struct account){ 0 };
 	agreement = (struct agreement){ 0 };
-	fflush(stderr);
-	printed = memfd_create("stderr", MFD_CLOEXEC);
-	real_stderr = dup(STDERR_FILENO);
-	ck_assert_int_ge(printed, 0);
-	ck_assert_int_ge(real_stderr, 0);
-	ck_assert_int_eq(dup2(printed, STDERR_FILENO), STDERR_FILENO);
-}
-
-/* Give back standard error, and compare what was printed. */
-static void check_printed(const char *want)
-{
-	static char got[8192];
-	ssize_t n;
-
-	fflush(stderr);
-	ck_assert_int_eq(dup2(real_stderr, STDERR_FILENO), STDERR_FILENO);
-	n = pread(printed, got, sizeof(got) - 1, 0);
-	ck_assert_int_ge(n, 0);
-	got[n] = 0;
-	ck_assert_str_eq(got, want);
-}
-
-static void teardown(void)
-{
-	close(printed);
-	close(real_stderr);
+	printed = printed_begin();
 }
 
 /* ---- unwinders */
@@ -69,13 +41,10 @@ static const struct {
 
 START_TEST(test_unwinders)
 {
-	struct unwinders_notes *notes = &session.sink.unwinders;
-
+	session.sink.unwinders = (struct unwinders_notes){ .examples = { "first", "second" }, .nr = 2 };
 	memcpy(account.stats.unwinders, unwinders[_i].n, sizeof(unwinders[_i].n));
-	strcpy(notes->examples[notes->nr++], "first");
-	strcpy(notes->examples[notes->nr++], "second");
 	agreement_of_unwinders(&agreement, &session, &account);
-	check_printed(unwinders[_i].printed);
+	printed_end(&printed, unwinders[_i].printed);
 	ck_assert_int_eq(agreement.differ, unwinders[_i].differ);
 }
 END_TEST
@@ -116,7 +85,7 @@ START_TEST(test_reader)
 			 "The backends disagree: perfring did not read %d of 20 samples, and no ring buffer lost "
 			 "these.\n",
 			 (int)readers[_i].unread);
-	check_printed(want);
+	printed_end(&printed, want);
 	ck_assert_int_eq(agreement.differ, readers[_i].unread != 0);
 }
 END_TEST
@@ -159,7 +128,7 @@ START_TEST(test_explain_intervals)
 	account.stats.reopened = intervals[_i].reopened;
 	account.stats.lost_records = 6;
 	agreement_explain_intervals(&agreement, &account);
-	check_printed(intervals[_i].printed);
+	printed_end(&printed, intervals[_i].printed);
 }
 END_TEST
 
@@ -168,7 +137,7 @@ int main(void)
 	Suite *s = suite_create("agreement");
 	TCase *tc = tcase_create("agreement");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_loop_test(tc, test_unwinders, 0, ARRAY_SIZE(unwinders));
 	tcase_add_loop_test(tc, test_reader, 0, ARRAY_SIZE(readers));
 	tcase_add_loop_test(tc, test_explain_intervals, 0, ARRAY_SIZE(intervals));
