@@ -43,6 +43,7 @@ static inline int rig_event(uint64_t first, uint64_t second, uint64_t third)
 	const struct event_counts reads[] = { { .lost = first }, { .lost = second }, { .lost = third } };
 	int fd = memfd_create("event", MFD_CLOEXEC);
 
+	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(pwrite(fd, reads, sizeof(reads), 0), sizeof(reads));
 	return fd;
 }

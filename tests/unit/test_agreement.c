@@ -15,7 +15,6 @@ static void setup(void)
 	session = (struct session){ 0 };
 	account = (struct account){ 0 };
 	agreement = (struct agreement){ 0 };
-	printed = printed_begin();
 }
 
 /* ---- unwinders */
@@ -43,6 +42,7 @@ START_TEST(test_unwinders)
 {
 	session.sink.unwinders = (struct unwinders_notes){ .examples = { "first", "second" }, .nr = 2 };
 	memcpy(account.stats.unwinders, unwinders[_i].n, sizeof(unwinders[_i].n));
+	printed = printed_begin();
 	agreement_of_unwinders(&agreement, &session, &account);
 	printed_end(&printed, unwinders[_i].printed);
 	ck_assert_int_eq(agreement.differ, unwinders[_i].differ);
@@ -79,6 +79,7 @@ START_TEST(test_reader)
 	session.events.attrs[EVENT_SAMPLES].read_format = readers[_i].told ? PERF_FORMAT_LOST : 0;
 	account.stats = readers[_i].stats;
 	account.compared = readers[_i].compared;
+	printed = printed_begin();
 	agreement_of_reader(&agreement, &session, &account);
 	if (readers[_i].unread)
 		snprintf(want, sizeof(want),
@@ -127,6 +128,7 @@ START_TEST(test_explain_intervals)
 	account.unsampled = intervals[_i].unsampled;
 	account.stats.reopened = intervals[_i].reopened;
 	account.stats.lost_records = 6;
+	printed = printed_begin();
 	agreement_explain_intervals(&agreement, &account);
 	printed_end(&printed, intervals[_i].printed);
 }

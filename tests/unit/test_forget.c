@@ -12,7 +12,7 @@ static bool complete; /* the counter knows all of its processes */
 static int counter_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	(void)c;
-	fn(ctx, IN_KERNEL);
+	fn(ctx, IN_KERNEL); /* false if the walk took long, which a busy host could cause here */
 	return complete ? 0 : -EAGAIN;
 }
 

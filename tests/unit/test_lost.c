@@ -129,7 +129,7 @@ START_TEST(test_told)
 	ck_assert_int_eq(rings[1].noted, told[_i].side);
 	ck_assert_int_eq(b.refresh, told[_i].side);
 	ck_assert_int_eq(sink.gap, told[_i].side);
-	events.apart = false;
+	events.apart = b.refresh = sink.gap = false;
 	lost_told(&b, 1, false, 1);
 	ck_assert(b.refresh && sink.gap);
 }

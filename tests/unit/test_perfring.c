@@ -86,7 +86,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* After records were lost, the names of all threads that live are read again. */
+/* After records were lost, the names of all threads that live are read again. Not before 4.1, without use_clockid. */
 START_TEST(test_refresh)
 {
 	static const char lives[] = "501 (x) S 1 1 1 0 -1 0 0", dead[] = "502 (x) Z 1 1 1 0 -1 0 0";

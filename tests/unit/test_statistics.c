@@ -18,7 +18,7 @@ static struct session session;
 static struct command *command;
 static struct err why;
 
-/* The command has used a second, a quarter of it in the kernel. */
+/* Instead of libc's: the command has used a second, a quarter of it in the kernel. */
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
 	*usage = (struct rusage){ .ru_utime.tv_usec = 750000, .ru_stime.tv_usec = 250000 };
@@ -153,6 +153,7 @@ START_TEST(test_interval_unknown)
 		session.events.followed = any;
 	else
 		session.request.sampling.event = _i == 1 ? event_find("page-faults") : NULL;
+	ck_assert_int_eq(session.request.sampling.event != NULL, _i != 2);
 	ck_assert(!session_shortfall(&session, &stats, &out));
 	ck_assert_uint_eq(out.offline_ns, 7);
 }

@@ -31,7 +31,6 @@ static void setup(void)
 				      &(struct symbols_cfg){ .files = &session.files, .perf_maps = maps }, &symbols,
 				      NULL),
 			 0);
-	printed = printed_begin();
 }
 
 static void teardown(void)
@@ -71,6 +70,7 @@ START_TEST(test_events)
 	session.recording.undescribed_samples = events[_i].undescribed;
 	session.recording.more = more;
 	session.recording.nr_more = events[_i].nr_more;
+	printed = printed_begin();
 	tell_of_events(&options, &session, &total);
 	printed_end(&printed, events[_i].printed);
 }
@@ -92,6 +92,7 @@ START_TEST(test_many_events)
 	session.recording.other_samples = 1;
 	session.recording.more = many;
 	session.recording.nr_more = ARRAY_SIZE(many);
+	printed = printed_begin();
 	tell_of_events(&options, &session, &total);
 	printed_end(&printed, want);
 }
@@ -103,6 +104,7 @@ static void warn(void)
 {
 	const struct cpu_wait none = { 0 };
 
+	printed = printed_begin();
 	warn_of_run(&options, &session, symbols, &total, &none);
 }
 
@@ -194,6 +196,7 @@ START_TEST(test_limits)
 		 _i ? "profile: /proc is of another PID namespace: processes that run already have no symbols, and "
 		      "with perfring no names (mount a /proc of this namespace: unshare --mount-proc)\n"
 		    : "");
+	printed = printed_begin();
 	warn_of_limits(&options, &session);
 	printed_end(&printed, want);
 }
