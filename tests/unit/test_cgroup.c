@@ -3,10 +3,12 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 static char *top;
+static char ours[128]; /* the path of this program's cgroup; "": none can be made */
 
 static bool no_handles; /* the kernel refuses to open handles */
 
@@ -23,11 +25,6 @@ static void setup(void)
 {
 	no_handles = false;
 	top = unit_tmpdir();
-}
-
-static void teardown(void)
-{
-	unit_rmdir(top);
 }
 
 /* ---- /proc/self/cgroup */
@@ -187,6 +184,34 @@ START_TEST(test_root)
 }
 END_TEST
 
+static int remove_dir(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)ftw;
+	if (type == FTW_DP)
+		rmdir(path); /* its files go with it */
+	return 0;
+}
+
+/* Also called after a test was killed: cgroups that it leaves would stay until the next boot. */
+static void remove_ours(void)
+{
+	if (*ours)
+		nftw(ours, remove_dir, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void teardown(void)
+{
+	remove_ours();
+	unit_rmdir(top);
+}
+
+/* Return: false: none can be made. */
+static bool make_ours(void)
+{
+	return *ours && !mkdir(ours, 0700);
+}
+
 static int nr_missed(const struct cgroup *c)
 {
 	struct err why;
@@ -194,18 +219,20 @@ static int nr_missed(const struct cgroup *c)
 	return cgroup_missed(c, &why) ? (int)strtol(why.msg, NULL, 10) : 0;
 }
 
-/* Without handles, too, a cgroup that is not below this one is soon known to be elsewhere. */
+/*
+ * Without handles, too, a cgroup that is not below this one is soon known to be elsewhere. Not so for the root: the
+ * host may have cgroups that are too deep for a walk.
+ */
 START_TEST(test_elsewhere)
 {
-	char root[64];
 	struct cgroup *c;
 	struct err err;
 	int missed;
 
-	if (!mounted(root, sizeof(root)))
+	if (!make_ours())
 		return;
 	no_handles = true;
-	ck_assert_int_eq(cgroup_open(&c, root, &err), 0);
+	ck_assert_int_eq(cgroup_open(&c, ours, &err), 0);
 	do {
 		missed = nr_missed(c);
 		ck_assert(!cgroup_has(c, UINT64_MAX));
@@ -230,13 +257,11 @@ START_TEST(test_tree)
 	struct err err;
 	size_t i;
 
-	if (!mounted(root, sizeof(root)))
+	if (!mounted(root, sizeof(root)) || !make_ours())
 		return;
 	no_handles = _i;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		snprintf(path[i], sizeof(path[i]), "%s/fleetprof-unit-%d%s", root, getpid(), names[i]);
-	if (mkdir(path[0], 0700))
-		return; /* not ours to make */
+		snprintf(path[i], sizeof(path[i]), "%s%s", ours, names[i]);
 	for (i = 1; i < 4; i++)
 		ck_assert_int_eq(mkdir(path[i], 0700), 0);
 	ck_assert_int_eq(cgroup_open(&c, path[1], &err), 0);
@@ -248,8 +273,7 @@ START_TEST(test_tree)
 		ck_assert_msg(cgroup_has(c, inode(path[i])), "%s", names[i]);
 	ck_assert(!cgroup_has(c, inode(path[6])));
 	ck_assert(!cgroup_has(c, inode(root)));
-	for (i = ARRAY_SIZE(names); i-- > 0;)
-		rmdir(path[i]);
+	remove_ours();
 	ck_assert(!cgroup_has(c, UINT64_MAX)); /* all are gone */
 	cgroup_close(c);
 }
@@ -257,7 +281,7 @@ END_TEST
 
 #define DEEP 80 /* deeper than the walk goes */
 
-/* Make nested directories below @path, which has room for them, then go back. */
+/* Make nested directories below @path. Return: the id of the last one. */
 static uint64_t make_deep(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), next;
@@ -276,45 +300,28 @@ static uint64_t make_deep(const char *path)
 	return st.st_ino;
 }
 
-static void remove_deep(char *path)
-{
-	size_t len = strlen(path), i;
-
-	for (i = 0; i < DEEP; i++)
-		memcpy(path + len + 2 * i, "/d", 3);
-	for (i = DEEP + 1; i-- > 0;) {
-		path[len + 2 * i] = 0;
-		rmdir(path);
-	}
-}
-
 /*
  * The deepest cgroup is found by its handle; without handles, a warning says that it is not. Cgroups elsewhere are not
  * remembered for ever.
  */
 START_TEST(test_deep)
 {
-	char root[64], path[128 + 2 * DEEP + 1];
 	int fds = unit_open_fds();
 	struct cgroup *c;
 	uint64_t id, i;
 	struct err err;
 
-	if (!mounted(root, sizeof(root)))
+	if (!make_ours())
 		return;
-	snprintf(path, 128, "%s/fleetprof-unit-%d", root, getpid());
-	if (mkdir(path, 0700))
-		return; /* not ours to make */
 	no_handles = _i;
-	ck_assert_int_eq(cgroup_open(&c, path, &err), 0);
-	id = make_deep(path);
+	ck_assert_int_eq(cgroup_open(&c, ours, &err), 0);
+	id = make_deep(ours);
 	ck_assert_int_eq(cgroup_has(c, id), !no_handles);
 	ck_assert_int_eq(cgroup_missed(c, &err), no_handles);
 	for (i = 1; i < (100 << 10) && !no_handles; i++)
 		ck_assert(!cgroup_has(c, UINT64_MAX - i));
 	ck_assert_int_eq(cgroup_has(c, id), !no_handles);
 	ck_assert_int_eq(unit_open_fds(), fds + 1);
-	remove_deep(path);
 	cgroup_close(c);
 }
 END_TEST
@@ -323,8 +330,12 @@ int main(void)
 {
 	Suite *s = suite_create("cgroup");
 	TCase *t = tcase_create("cgroup");
+	char root[64];
 
+	if (mounted(root, sizeof(root)))
+		snprintf(ours, sizeof(ours), "%s/fleetprof-unit-%d", root, getpid());
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_unchecked_fixture(t, NULL, remove_ours);
 	tcase_add_loop_test(t, test_sampled, 0, ARRAY_SIZE(hosts));
 	tcase_add_loop_test(t, test_untouched, 0, ARRAY_SIZE(roots));
 	tcase_add_test(t, test_refused);
