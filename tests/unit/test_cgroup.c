@@ -3,7 +3,6 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -25,6 +24,19 @@ static void setup(void)
 {
 	no_handles = false;
 	top = unit_tmpdir();
+}
+
+/* Also called after a test was killed: cgroups that it leaves would stay until the next boot. */
+static void remove_ours(void)
+{
+	if (*ours)
+		unit_rmdir(strdup(ours));
+}
+
+static void teardown(void)
+{
+	remove_ours();
+	unit_rmdir(top);
 }
 
 /* ---- /proc/self/cgroup */
@@ -184,28 +196,6 @@ START_TEST(test_root)
 }
 END_TEST
 
-static int remove_dir(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)ftw;
-	if (type == FTW_DP)
-		rmdir(path); /* its files go with it */
-	return 0;
-}
-
-/* Also called after a test was killed: cgroups that it leaves would stay until the next boot. */
-static void remove_ours(void)
-{
-	if (*ours)
-		nftw(ours, remove_dir, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static void teardown(void)
-{
-	remove_ours();
-	unit_rmdir(top);
-}
-
 /* Return: false: none can be made. */
 static bool make_ours(void)
 {
@@ -220,8 +210,8 @@ static int nr_missed(const struct cgroup *c)
 }
 
 /*
- * Without handles, too, a cgroup that is not below this one is soon known to be elsewhere. Not so for the root: the
- * host may have cgroups that are too deep for a walk.
+ * Without handles, too, a cgroup that is not below this one is soon known to be elsewhere. The root would not do: below
+ * it, the host may have cgroups that are too deep for a walk.
  */
 START_TEST(test_elsewhere)
 {

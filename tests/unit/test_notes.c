@@ -128,11 +128,11 @@ static void open_ring(size_t i)
 	ck_assert_int_eq(ftruncate(fd, (off_t)(2 * page_size)), 0);
 	pages[i] = mmap(NULL, 2 * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ck_assert_ptr_ne(pages[i], MAP_FAILED);
-	events[i] = (struct event_place){ .fd = fd,
-					  .cpu = (int)i,
-					  .samples = true,
-					  .notes = { { dup(fd), EVENT_NOTES, NOTES_ID + i }, { .fd = -1 } },
-					  .side = { .fd = -1 } };
+	events[i] = rig_place();
+	events[i].fd = fd;
+	events[i].cpu = (int)i;
+	events[i].samples = true;
+	events[i].notes[EVENT_SAMPLES] = (struct joined_event){ dup(fd), EVENT_NOTES, NOTES_ID + i };
 }
 
 static void prepare(void)

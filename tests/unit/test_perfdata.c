@@ -396,7 +396,7 @@ START_TEST(changed_file_through_pipe)
 }
 END_TEST
 
-/* A file is refused when it is opened. Not through a pipe, where features come last. */
+/* A file is refused when it is opened. A pipe is not, because the features come last. */
 START_TEST(unknown_compression)
 {
 	struct seen s;

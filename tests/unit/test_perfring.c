@@ -86,7 +86,10 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* After records were lost, the names of all threads that live are read again. Not before 4.1, without use_clockid. */
+/*
+ * After records were lost, the names of all threads that live are read again. Before 4.1, which has no use_clockid,
+ * they are not.
+ */
 START_TEST(test_refresh)
 {
 	static const char lives[] = "501 (x) S 1 1 1 0 -1 0 0", dead[] = "502 (x) Z 1 1 1 0 -1 0 0";

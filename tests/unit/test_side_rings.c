@@ -51,10 +51,11 @@ static void setup(void)
 		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 	rig.events.rings = (struct ring_sizes){ page_size, page_size };
 	rig.events.kept_bytes_max = KEPT_PAGES * page_size;
-	event = (struct event_place){ .fd = open_ring(SAMPLES),
-				      .samples = true,
-				      .notes = { { .fd = -1 }, { .fd = -1 } },
-				      .side = { .fd = open_ring(SIDE), .tasks_id = CPU_ID } };
+	event = rig_place();
+	event.fd = open_ring(SAMPLES);
+	event.samples = true;
+	event.side.fd = open_ring(SIDE);
+	event.side.tasks_id = CPU_ID;
 	rig.events.places = &event;
 	rig.events.nr_places = 1;
 	rig.sink.tasks = tasks_new(&host);
