@@ -26,11 +26,13 @@ void fake_list_cpus(const char *sys, const char *which, const char *cpus)
 }
 
 int (*fake_pidfd_open)(pid_t pid);
+int (*fake_bpf)(int cmd, void *attr);
 
 long syscall(long nr, ...)
 {
 	const struct perf_event_attr *attr;
-	int cpu, group;
+	int cpu, group, cmd;
+	void *bpf_attr;
 	va_list ap;
 	pid_t pid;
 
@@ -39,6 +41,12 @@ long syscall(long nr, ...)
 		pid = va_arg(ap, pid_t);
 		va_end(ap);
 		return fake_pidfd_open(pid);
+	}
+	if (nr == SYS_bpf && fake_bpf) {
+		cmd = va_arg(ap, int);
+		bpf_attr = va_arg(ap, void *);
+		va_end(ap);
+		return fake_bpf(cmd, bpf_attr);
 	}
 	attr = va_arg(ap, const struct perf_event_attr *);
 	pid = va_arg(ap, pid_t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Perf events without a kernel: this program's own syscall() and ioctl() replace libc's. The test chooses the kernel's
- * answers by fake_event_open() and fake_event_ioctl(), which it must define, and by fake_pidfd_open.
+ * answers by fake_event_open() and fake_event_ioctl(), which it must define, and by fake_pidfd_open and fake_bpf.
  */
 #ifndef TESTS_UNIT_FAKE_KERNEL_H
 #define TESTS_UNIT_FAKE_KERNEL_H
@@ -24,6 +24,9 @@ int fake_event_ioctl(int fd, unsigned long request, uint64_t *id);
  * fake_pidfd_open - set by the test: pidfd_open(2), returns as fake_event_open(). NULL: the kernel does not have it.
  */
 extern int (*fake_pidfd_open)(pid_t pid);
+
+/** fake_bpf - set by the test: bpf(2), returns as fake_event_open(). NULL: the kernel does not have it. */
+extern int (*fake_bpf)(int cmd, void *attr);
 
 /** fake_refuse() - Return: -1, with errno -@code. */
 int fake_refuse(int code);

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 static char *top;
@@ -173,6 +174,28 @@ START_TEST(test_online_bad)
 	snprintf(want, sizeof(want), "'%s/devices/system/cpu/online': not a list of CPUs", host.sys);
 	ck_assert_str_eq(err.msg, want);
 	ck_assert_int_eq(err.code, -EINVAL);
+	ck_assert_ptr_null(l.cpu);
+}
+END_TEST
+
+/* A list that may be there is not replaced by the CPUs on which this process may run. */
+START_TEST(test_online_no_descriptor)
+{
+	struct rlimit before, none;
+	struct cpu_list l = { 0 };
+	struct err err = { 0 };
+	char want[600];
+	int rc;
+
+	put("sys/devices/system/cpu/online", "0-1,4\n");
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){ 0, before.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	rc = host_online_cpus(&host, &l, &err);
+	setrlimit(RLIMIT_NOFILE, &before);
+	ck_assert_int_eq(rc, -EMFILE);
+	snprintf(want, sizeof(want), "cannot read '%s/devices/system/cpu/online': %s", host.sys, strerror(EMFILE));
+	ck_assert_str_eq(err.msg, want);
 	ck_assert_ptr_null(l.cpu);
 }
 END_TEST
@@ -679,6 +702,7 @@ int main(void)
 	tcase_add_checked_fixture(files, setup, teardown);
 	tcase_add_test(files, test_online);
 	tcase_add_loop_test(files, test_online_bad, 0, 4);
+	tcase_add_test(files, test_online_no_descriptor);
 	tcase_add_test(files, test_online_long);
 	tcase_add_test(files, test_online_without_sys);
 	tcase_add_test(files, test_possible);

@@ -261,6 +261,34 @@ START_TEST(whole_file)
 }
 END_TEST
 
+/* A description whose ids no event has names the event of the same place, if that has the same type and config. */
+static const struct {
+	uint32_t type;
+	uint64_t config;
+	const char *name; /* of the second event */
+} described_again[] = {
+	{ PERF_TYPE_SOFTWARE, 1, "two" },
+	{ PERF_TYPE_SOFTWARE, 2, "task-clock" },
+	{ PERF_TYPE_RAW, 1, "task-clock" },
+};
+
+START_TEST(described_by_place)
+{
+	const size_t second = EVENT_DESC + 8 + ATTR_SIZE + 4 + 12 + 2 * 8;
+	struct seen s;
+
+	make_file();
+	patch(second, described_again[_i].type, 4);
+	patch(second + 8, described_again[_i].config, 8);
+	patch(second + ATTR_SIZE + 4 + 12, 77, 8);
+	s = read_image(REGULAR);
+	ck_assert_int_eq(s.opened, 0);
+	ck_assert_uint_eq(s.counts.bad_features, 0);
+	ck_assert_str_eq(s.names[0], "one");
+	ck_assert_str_eq(s.names[1], described_again[_i].name);
+}
+END_TEST
+
 /* The file with some bytes changed. */
 static const struct {
 	const char *what;
@@ -1008,6 +1036,7 @@ int main(void)
 	TCase *c = tcase_create("file");
 
 	tcase_add_loop_test(c, whole_file, 0, 2);
+	tcase_add_loop_test(c, described_by_place, 0, ARRAY_SIZE(described_again));
 	tcase_add_loop_test(c, changed_file, 0, ARRAY_SIZE(changed));
 	tcase_add_loop_test(c, changed_file_through_pipe, 0, ARRAY_SIZE(changed));
 	tcase_add_test(c, unknown_compression);
