@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 int fake_refuse(int code)
@@ -28,35 +29,52 @@ void fake_list_cpus(const char *sys, const char *which, const char *cpus)
 int (*fake_pidfd_open)(pid_t pid);
 int (*fake_bpf)(int cmd, void *attr);
 
+/* libbpf calls these by number since 1.5, because libc may lack them. */
+static long real_call(long nr, va_list *ap)
+{
+	const char *name;
+	int from, to;
+
+	if (nr == SYS_memfd_create) {
+		name = va_arg(*ap, const char *);
+		return memfd_create(name, va_arg(*ap, unsigned int));
+	}
+	if (nr != SYS_dup3)
+		return fake_refuse(-ENOSYS);
+	from = va_arg(*ap, int);
+	to = va_arg(*ap, int);
+	return dup3(from, to, va_arg(*ap, int));
+}
+
+static long event_open(va_list *ap)
+{
+	const struct perf_event_attr *attr = va_arg(*ap, const struct perf_event_attr *);
+	pid_t pid = va_arg(*ap, pid_t);
+	int cpu = va_arg(*ap, int);
+
+	ck_assert_int_eq(va_arg(*ap, int), -1); /* no group */
+	return fake_event_open(attr, pid, cpu);
+}
+
 long syscall(long nr, ...)
 {
-	const struct perf_event_attr *attr;
-	int cpu, group, cmd;
-	void *bpf_attr;
 	va_list ap;
-	pid_t pid;
+	long rc;
+	int cmd;
 
 	va_start(ap, nr);
 	if (nr == SYS_pidfd_open && fake_pidfd_open) {
-		pid = va_arg(ap, pid_t);
-		va_end(ap);
-		return fake_pidfd_open(pid);
-	}
-	if (nr == SYS_bpf && fake_bpf) {
+		rc = fake_pidfd_open(va_arg(ap, pid_t));
+	} else if (nr == SYS_bpf && fake_bpf) {
 		cmd = va_arg(ap, int);
-		bpf_attr = va_arg(ap, void *);
-		va_end(ap);
-		return fake_bpf(cmd, bpf_attr);
+		rc = fake_bpf(cmd, va_arg(ap, void *));
+	} else if (nr == SYS_perf_event_open) {
+		rc = event_open(&ap);
+	} else {
+		rc = real_call(nr, &ap);
 	}
-	attr = va_arg(ap, const struct perf_event_attr *);
-	pid = va_arg(ap, pid_t);
-	cpu = va_arg(ap, int);
-	group = va_arg(ap, int);
 	va_end(ap);
-	if (nr != SYS_perf_event_open)
-		return fake_refuse(-ENOSYS);
-	ck_assert_int_eq(group, -1);
-	return fake_event_open(attr, pid, cpu);
+	return rc;
 }
 
 int ioctl(int fd, unsigned long request, ...)
