@@ -35,6 +35,7 @@ FAKE_SOURCES := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/*_source.c))
 $(addprefix $(O)/tests/unit/test_,fallback session): $(FAKE_SOURCES) $(O)/tests/unit/fake_time.o
 $(addprefix $(O)/tests/unit/test_,events followed session side_band): $(O)/tests/unit/fake_kernel.o
 $(addprefix $(O)/tests/unit/test_bpf_,samples switches): $(O)/tests/unit/fake_bpf.o $(O)/tests/unit/fake_kernel.o
+$(O)/tests/unit/test_list_backends: private ALL_LDFLAGS += -Wl,--wrap=fallback_try
 $(O)/tests/unit/test_perf_maps: private ALL_LDFLAGS += -Wl,--wrap=perf_map_feed
 $(addprefix $(O)/tests/unit/test_,formats memstream perfring): $(O)/tests/unit/failing_memory.o
 $(addprefix $(O)/tests/unit/test_,formats memstream perfring): \
