@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A counter of backend-bpf/ on a fake kernel: its environment, with two CPUs, and what its program would write to the
- * maps. The test defines `ops` and fake_event_open().
+ * A counter of backend-bpf/ on a fake kernel: its environment with two CPUs, and entries for the maps of its program.
+ * The test defines `ops` and fake_event_open().
  */
 #ifndef TESTS_UNIT_BPF_RIG_H
 #define TESTS_UNIT_BPF_RIG_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The counter of samples, without a kernel: what it loads, what it tells its program, and what it makes of the maps. */
+/* The counter of samples, without a kernel: its maps and programs, their configuration, and rows from the maps. */
 #include "tests/unit/bpf_rig.h"
 
 static const struct counter_ops *const ops = &counter_bpf;
@@ -190,7 +190,7 @@ START_TEST(test_config)
 }
 END_TEST
 
-/* Whichever call is refused, the counter says so, and closes what it has opened. */
+/* If any call is refused, the counter reports that, and leaves nothing open. */
 START_TEST(test_open_refused)
 {
 	size_t nth = 0;
@@ -323,7 +323,7 @@ START_TEST(test_rows)
 }
 END_TEST
 
-/* Both stacks together have the addresses that were asked for, the kernel's first; proven stacks have no such limit. */
+/* The limit applies to both stacks together, the kernel's first, but not to proven user stacks. */
 START_TEST(test_limit)
 {
 	const struct bpf_count_key key = KEY(10, 0, 1);
@@ -374,7 +374,7 @@ START_TEST(test_leaf)
 }
 END_TEST
 
-/* A number of a proven stack that nobody has given. */
+/* No proven stack has this number. */
 START_TEST(test_leaf_unknown)
 {
 	const struct bpf_count_key key = KEY(10, BPF_NO_STACK, BPF_LEAF_STACKS + 5);
@@ -479,7 +479,7 @@ START_TEST(test_intervals)
 	end_and_take();
 	ck_assert_uint_eq(config(0).set, BPF_SET_NONE);
 	ck_assert_uint_eq(sample_row(1, 11).value, 9);
-	ck_assert_uint_eq(fake_map("counts_1", 0)->nr, 1); /* nobody needs it empty */
+	ck_assert_uint_eq(fake_map("counts_1", 0)->nr, 1); /* the run is over */
 	ops->stats(c, &s);
 	ck_assert_uint_eq(s.taken, 0);
 }
@@ -559,7 +559,7 @@ static const char *const ending[] = {
 	"cannot clear the BPF maps",
 };
 
-/* Whichever call is refused at the end of an interval: the counter says so. */
+/* If any call is refused at the end of an interval, the counter reports that. */
 START_TEST(test_end_refused)
 {
 	bool said[ARRAY_SIZE(ending)] = { false };
@@ -576,7 +576,7 @@ START_TEST(test_end_refused)
 		fake_bpf_refuse(nth, -EPERM);
 		rc = ops->end(c, &err);
 		rc = rc ? rc : ops->take(c, &err);
-		ck_assert_msg(fake_bpf_accept() == !!rc, "call %zu was refused, but nobody knows", nth);
+		ck_assert_msg(fake_bpf_accept() == !!rc, "call %zu was refused, but no error says so", nth);
 		close_counter();
 		for (i = 0; rc && i < ARRAY_SIZE(ending); i++)
 			if (!strncmp(err.msg, ending[i], strlen(ending[i])))
@@ -663,7 +663,7 @@ START_TEST(test_grown_rows)
 }
 END_TEST
 
-/* If the larger tables are refused, nothing changes, and nobody asks again. */
+/* If the larger tables are refused, nothing changes, and there is no second attempt. */
 START_TEST(test_grow_refused)
 {
 	size_t nth, programs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The counter of off-CPU intervals, without a kernel: what it loads and attaches, and what it makes of the maps. */
+/* The counter of off-CPU intervals, without a kernel: its maps and programs, and rows from the maps. */
 #include "backend-bpf/offsets.h"
 #include "tests/unit/bpf_rig.h"
 
@@ -237,7 +237,7 @@ START_TEST(test_slots)
 }
 END_TEST
 
-/* Whichever call is refused, the counter says so, and closes what it has opened. */
+/* If any call is refused, the counter reports that, and leaves nothing open. */
 START_TEST(test_open_refused)
 {
 	size_t nth;
@@ -485,7 +485,7 @@ static const char *const ending[] = {
 	"cannot clear the BPF maps",
 };
 
-/* Whichever call is refused at the end of an interval (0), or of the run (1): the counter says so. */
+/* If any call is refused at the end of an interval (0), or of the run (1), the counter reports that. */
 START_TEST(test_end_refused)
 {
 	bool said[ARRAY_SIZE(ending)] = { false };
@@ -504,7 +504,7 @@ START_TEST(test_end_refused)
 		fake_bpf_refuse(nth, -EPERM);
 		rc = ops->end(c, &err);
 		rc = rc ? rc : ops->take(c, &err);
-		ck_assert_msg(fake_bpf_accept() == !!rc, "call %zu was refused, but nobody knows", nth);
+		ck_assert_msg(fake_bpf_accept() == !!rc, "call %zu was refused, but no error says so", nth);
 		ck_assert_int_eq(err.code, rc);
 		close_counter();
 		for (i = 0; rc && i < ARRAY_SIZE(ending); i++)
