@@ -24,7 +24,7 @@ endif
 
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
-$(O)/tests/unit/test_bpf_object.o: $(O)/bpf/profile.skel.h $(O)/bpf/offcpu.skel.h
+$(addprefix $(O)/tests/unit/test_bpf_,object.o samples.o switches.o): $(O)/bpf/profile.skel.h $(O)/bpf/offcpu.skel.h
 
 $(UNIT_BINS): $(O)/%: $(O)/%.o $(O)/tests/unit/unit.o $(LIB)
 	$(say) LINK $@
@@ -34,6 +34,9 @@ $(UNIT_BINS): $(O)/%: $(O)/%.o $(O)/tests/unit/unit.o $(LIB)
 FAKE_SOURCES := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/*_source.c))
 $(addprefix $(O)/tests/unit/test_,fallback session): $(FAKE_SOURCES) $(O)/tests/unit/fake_time.o
 $(addprefix $(O)/tests/unit/test_,events followed session side_band): $(O)/tests/unit/fake_kernel.o
+$(addprefix $(O)/tests/unit/test_bpf_,samples switches): \
+	private ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=,libbpf_num_possible_cpus pidns_here offsets_of_switch \
+		offsets_of_mntns offsets_of_pidns cgroup_fd pinned_fd)
 $(addprefix $(O)/tests/unit/test_bpf_,samples switches): $(O)/tests/unit/fake_bpf.o $(O)/tests/unit/fake_kernel.o
 $(O)/tests/unit/test_list_backends: private ALL_LDFLAGS += -Wl,--wrap=fallback_try
 $(O)/tests/unit/test_perf_maps: private ALL_LDFLAGS += -Wl,--wrap=perf_map_feed

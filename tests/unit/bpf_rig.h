@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A counter of backend-bpf/ on a fake kernel: its environment with two CPUs, and entries for the maps of its program.
- * The test defines `ops` and fake_event_open().
+ * The test defines `ops` and fake_event_open(). tests/module.mk wraps functions that ask the host: __wrap_*() here.
  */
 #ifndef TESTS_UNIT_BPF_RIG_H
 #define TESTS_UNIT_BPF_RIG_H
 
 #include "backend-bpf/object.h"
+#include "backend-bpf/offsets.h"
+#include "core/tasks/cgroup.h"
+#include "core/tasks/pinned.h"
 #include "tests/unit/fake_bpf.h"
 #include "tests/unit/fake_kernel.h"
 #include "tests/unit/rig.h"
 
 #include <linux/perf_event.h>
+#include <time.h>
 
-#define CPUS  2
-#define NOTES 100 /* descriptors of the notes' events, by CPU: samples, and from 200 on switches */
+#define CPUS          2 /* that are online: CPU 0 and the last one */
+#define POSSIBLE_CPUS 4
+#define LAST_CPU      (POSSIBLE_CPUS - 1)
+
+/* Descriptors of the notes' events: plus the CPU. */
+#define SAMPLE_NOTES 100
+#define SWITCH_NOTES 200
 
 static const struct counter_ops *const ops; /* the counter */
 static char *top;                           /* the directory of the host's files */
@@ -23,8 +32,92 @@ static struct rig rig;
 static struct event_place places[CPUS];
 static struct counter *c;
 static struct err err;
-static unsigned int descriptors;                          /* open ones before the counter was opened */
-static int attached_fd, attached_program, attach_refused; /* by ioctl(2) */
+static unsigned int descriptors; /* open ones before the counter was opened */
+
+/* ---- facts about the host */
+
+static bool in_pidns, no_btf;
+static int group_fd; /* of any_cgroup and any_pinned */
+
+/* Only the functions below look at these. */
+static struct cgroup *const any_cgroup = (struct cgroup *)&group_fd;
+static struct pinned *const any_pinned = (struct pinned *)&group_fd;
+
+static const struct pidns inner_pidns = { .dev = 4, .ino = 4026532000 };
+static const struct bpf_switch_offsets switch_offsets = { 1234, 24, 1200, 1 };
+static const struct bpf_mntns_offsets mntns_offsets = { 2900, 24, 140 };
+static const struct bpf_pidns_offsets pidns_offsets = { 2300, 2900, 300, 4, 96, 16, 0, 8, 40 };
+
+int __wrap_libbpf_num_possible_cpus(void);
+bool __wrap_pidns_here(struct pidns *out);
+int __wrap_offsets_of_switch(struct bpf_switch_offsets *out, struct err *e);
+int __wrap_offsets_of_mntns(struct bpf_mntns_offsets *out, struct err *e);
+int __wrap_offsets_of_pidns(struct bpf_pidns_offsets *out, struct err *e);
+int __wrap_cgroup_fd(const struct cgroup *group);
+int __wrap_pinned_fd(const struct pinned *map);
+
+int __wrap_libbpf_num_possible_cpus(void)
+{
+	return POSSIBLE_CPUS;
+}
+
+bool __wrap_pidns_here(struct pidns *out)
+{
+	if (in_pidns && out)
+		*out = inner_pidns;
+	return in_pidns;
+}
+
+static int copy_offsets(void *out, const void *offsets, size_t size, struct err *e)
+{
+	if (no_btf)
+		return err_set(e, -ENOENT, "no BTF");
+	memcpy(out, offsets, size);
+	return 0;
+}
+
+int __wrap_offsets_of_switch(struct bpf_switch_offsets *out, struct err *e)
+{
+	return copy_offsets(out, &switch_offsets, sizeof(*out), e);
+}
+
+int __wrap_offsets_of_mntns(struct bpf_mntns_offsets *out, struct err *e)
+{
+	return copy_offsets(out, &mntns_offsets, sizeof(*out), e);
+}
+
+int __wrap_offsets_of_pidns(struct bpf_pidns_offsets *out, struct err *e)
+{
+	return copy_offsets(out, &pidns_offsets, sizeof(*out), e);
+}
+
+int __wrap_cgroup_fd(const struct cgroup *group)
+{
+	ck_assert_ptr_eq(group, any_cgroup);
+	return group_fd;
+}
+
+int __wrap_pinned_fd(const struct pinned *map)
+{
+	ck_assert_ptr_eq(map, any_pinned);
+	return group_fd;
+}
+
+/* The pause between two looks at the map `flight` takes no time. */
+static unsigned int pauses;
+
+int nanosleep(const struct timespec *wanted, struct timespec *rest)
+{
+	(void)rest;
+	ck_assert(!wanted->tv_sec && wanted->tv_nsec == 50000);
+	pauses++;
+	return 0;
+}
+
+/* ---- attaching by ioctl(2) */
+
+static int attached_fd, attach_refused;
+static const struct fake_program *attached_program;
 
 int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 {
@@ -32,7 +125,7 @@ int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 	if (attach_refused)
 		return fake_refuse(attach_refused);
 	attached_fd = fd;
-	attached_program = (int)(uintptr_t)id;
+	attached_program = fake_program((int)(uintptr_t)id); /* the argument of this request is an int */
 	return 0;
 }
 
@@ -52,11 +145,11 @@ static void setup(void)
 		       });
 	for (i = 0; i < CPUS; i++) {
 		places[i] = rig_place();
-		places[i].cpu = (int)i;
+		places[i].cpu = i ? LAST_CPU : 0;
 		places[i].fd = rig_event(0, 0, 0);
 		places[i].samples = true;
-		places[i].notes[EVENT_SAMPLES].fd = NOTES + (int)i;
-		places[i].notes[EVENT_SWITCHES].fd = 2 * NOTES + (int)i;
+		places[i].notes[EVENT_SAMPLES].fd = SAMPLE_NOTES + places[i].cpu;
+		places[i].notes[EVENT_SWITCHES].fd = SWITCH_NOTES + places[i].cpu;
 	}
 	rig.events.places = places;
 	rig.events.nr_places = CPUS;
@@ -64,8 +157,11 @@ static void setup(void)
 	ck_assert_int_eq(sink_empty(&rig.sink, 1, &cfg), 0);
 	c = NULL;
 	err = (struct err){ 0 };
-	attached_fd = attached_program = -1;
+	attached_fd = group_fd = -1;
+	attached_program = NULL;
 	attach_refused = 0;
+	in_pidns = no_btf = false;
+	pauses = 0;
 	descriptors = unit_open_fds();
 }
 
@@ -82,15 +178,17 @@ static void close_counter(void)
 
 static void teardown(void)
 {
+	unsigned int left;
 	size_t i;
 
 	close_counter();
-	ck_assert_uint_eq(unit_open_fds(), descriptors);
+	left = unit_open_fds();
 	for (i = 0; i < CPUS; i++)
 		close(places[i].fd);
 	sink_release(&rig.sink);
 	fake_bpf_end();
 	unit_rmdir(top);
+	ck_assert_uint_eq(left, descriptors);
 }
 
 /* The configuration of the @nth instance of the program. */
@@ -103,17 +201,16 @@ static struct bpf_config config(size_t nth)
 	return out;
 }
 
-/* Facts about this host, whatever they are here. */
-static void want_host(struct bpf_config *want, const struct bpf_config *got)
+/* True if @p is the program that @object has under this name. */
+static bool is_program(const struct fake_program *p, const struct bpf_object *object, const char *name)
 {
-	memcpy(want->outside_comm, COMM_OUTSIDE, sizeof(COMM_OUTSIDE));
-	want->proves_user = got->proves_user;
-	want->pidns = got->pidns;
-	want->pidns_dev = got->pidns_dev;
-	want->pidns_at = got->pidns_at;
+	const struct bpf_program *want = bpf_object__find_program_by_name(object, name);
+
+	ck_assert_msg(want, "there is no %s", name);
+	return p->nr_insns == bpf_program__insn_cnt(want) && !strncmp(p->name, name, sizeof(p->name) - 1);
 }
 
-/* The next interval goes on after this one if sink.set is another one; otherwise the run ends. */
+/* End interval sink.ended. The run goes on if sink.set differs from it. */
 static void end_and_take(void)
 {
 	ck_assert_msg(!ops->end(c, &err), "%s", err.msg);

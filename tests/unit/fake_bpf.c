@@ -9,14 +9,12 @@
 
 #define MAPS_MAX     64
 #define PROGRAMS_MAX 16
+#define MAX_STACK    127 /* the default of kernel.perf_event_max_stack */
 
 static struct fake_map maps[MAPS_MAX];
 static size_t nr_maps;
 
-static struct {
-	char name[BPF_OBJ_NAME_LEN];
-	uint64_t inode;
-} programs[PROGRAMS_MAX];
+static struct fake_program programs[PROGRAMS_MAX];
 static size_t nr_programs;
 
 static struct {
@@ -27,6 +25,8 @@ static struct {
 } refusal;
 
 enum bpf_prog_type fake_bpf_lacks;
+bool fake_bpf_cannot_read, fake_bpf_hides_stacks;
+struct fake_raw fake_raw;
 void (*fake_bpf_meanwhile)(void);
 
 /* Copies of a descriptor have the same inode. */
@@ -116,6 +116,12 @@ static char *make_entry(struct fake_map *m, const void *key)
 	return memset(value_at(m, i), 0, m->value_bytes);
 }
 
+/* Size of the value of one CPU. */
+static size_t per_cpu(const struct fake_map *m)
+{
+	return (m->value_size + 7) / 8 * 8;
+}
+
 static int create_map(const union bpf_attr *attr)
 {
 	struct fake_map m = {
@@ -134,7 +140,9 @@ static int create_map(const union bpf_attr *attr)
 	ck_assert_uint_ge(m.max_entries, 1);
 	memcpy(m.name, attr->map_name, sizeof(m.name));
 	if (is_per_cpu(&m))
-		m.value_bytes = (m.value_size + 7) / 8 * 8 * (size_t)libbpf_num_possible_cpus();
+		m.value_bytes = per_cpu(&m) * (size_t)libbpf_num_possible_cpus();
+	if (m.type == BPF_MAP_TYPE_STACK_TRACE)
+		ck_assert(!(m.value_size % 8) && m.value_size / 8 <= MAX_STACK);
 	m.inode = inode_of(fd);
 	maps[nr_maps++] = m;
 	return fd;
@@ -143,10 +151,11 @@ static int create_map(const union bpf_attr *attr)
 static int look_up(const struct fake_map *m, const union bpf_attr *attr)
 {
 	const void *key = (const void *)(uintptr_t)attr->key;
-	size_t i = place_of(m, key);
+	size_t i;
 
 	if (fake_bpf_meanwhile)
 		fake_bpf_meanwhile();
+	i = place_of(m, key);
 	if (is_beyond(m, key) || (i == m->nr && !is_array(m)))
 		return -ENOENT;
 	if (i < m->nr)
@@ -194,6 +203,8 @@ static int next_key(const struct fake_map *m, const union bpf_attr *attr)
 	size_t i = place_of(m, (const void *)(uintptr_t)attr->key);
 
 	ck_assert(is_hash(m)); /* only such maps are walked */
+	if (fake_bpf_hides_stacks && m->type == BPF_MAP_TYPE_STACK_TRACE)
+		return -EINVAL;
 	i = i == m->nr ? 0 : i + 1;
 	if (i >= m->nr)
 		return -ENOENT;
@@ -226,19 +237,45 @@ static bool is_own_program(const union bpf_attr *attr)
 	return strstr(attr->prog_name, "count_s") || !strcmp(attr->prog_name, "dispatch");
 }
 
+static bool calls(const union bpf_attr *attr, int helper)
+{
+	const struct bpf_insn *insns = (const struct bpf_insn *)(uintptr_t)attr->insns;
+	size_t i;
+
+	for (i = 0; i < attr->insn_cnt; i++)
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg && insns[i].imm == helper)
+			return true;
+	return false;
+}
+
 static int load(const union bpf_attr *attr)
 {
+	struct fake_program p = { .nr_insns = attr->insn_cnt, .reads = calls(attr, BPF_FUNC_probe_read) };
 	int fd;
 
+	if (fake_bpf_cannot_read && p.reads) {
+		/* libbpf looks for this text. */
+		if (attr->log_level)
+			snprintf((char *)(uintptr_t)attr->log_buf, attr->log_size, "invalid func bpf_probe_read#4");
+		return -EINVAL;
+	}
 	if (fake_bpf_lacks && attr->prog_type == fake_bpf_lacks)
 		return -EINVAL;
 	fd = new_fd();
 	if (!is_own_program(attr))
 		return fd;
 	ck_assert_uint_lt(nr_programs, PROGRAMS_MAX);
-	memcpy(programs[nr_programs].name, attr->prog_name, sizeof(attr->prog_name));
-	programs[nr_programs++].inode = inode_of(fd);
+	memcpy(p.name, attr->prog_name, sizeof(p.name));
+	p.inode = inode_of(fd);
+	programs[nr_programs++] = p;
 	return fd;
+}
+
+static int attach_raw(const union bpf_attr *attr)
+{
+	snprintf(fake_raw.name, sizeof(fake_raw.name), "%s", (const char *)(uintptr_t)attr->raw_tracepoint.name);
+	fake_raw.program = fake_program((int)attr->raw_tracepoint.prog_fd);
+	return new_fd();
 }
 
 /* True if the call counts, and it is the one to refuse. */
@@ -285,7 +322,7 @@ static int answer(int cmd, union bpf_attr *attr)
 	case BPF_OBJ_GET_INFO_BY_FD:
 		return describe(attr);
 	case BPF_RAW_TRACEPOINT_OPEN:
-		return is_refused("") ? refusal.code : new_fd();
+		return is_refused("") ? refusal.code : attach_raw(attr);
 	}
 	return -EINVAL;
 }
@@ -312,7 +349,9 @@ void fake_bpf_begin(void)
 {
 	forget();
 	memset(&refusal, 0, sizeof(refusal));
+	memset(&fake_raw, 0, sizeof(fake_raw));
 	fake_bpf_lacks = 0;
+	fake_bpf_cannot_read = fake_bpf_hides_stacks = false;
 	fake_bpf_meanwhile = NULL;
 	fake_bpf = call;
 }
@@ -341,9 +380,13 @@ struct fake_map *fake_map(const char *name, size_t nth)
 	return &maps[i];
 }
 
-bool fake_has_map(const char *name)
+size_t fake_nr_maps(const char *name)
 {
-	return find_map(name, 0) < nr_maps;
+	size_t nr = 0;
+
+	while (find_map(name, nr) < nr_maps)
+		nr++;
+	return nr;
 }
 
 void fake_map_put(struct fake_map *m, const void *key, const void *value, unsigned int cpu)
@@ -351,14 +394,24 @@ void fake_map_put(struct fake_map *m, const void *key, const void *value, unsign
 	char *entry = make_entry(m, key);
 
 	ck_assert_msg(entry, "map %s is full", m->name);
-	memcpy(entry + (is_per_cpu(m) ? cpu * ((m->value_size + 7) / 8 * 8) : 0), value, m->value_size);
+	if (is_per_cpu(m)) {
+		ck_assert_uint_lt(cpu, (unsigned int)libbpf_num_possible_cpus());
+		entry += cpu * per_cpu(m);
+	}
+	memcpy(entry, value, m->value_size);
+}
+
+bool fake_map_has(const struct fake_map *m, const void *key)
+{
+	return place_of(m, key) < m->nr;
 }
 
 const void *fake_map_get(const struct fake_map *m, const void *key)
 {
 	size_t i = place_of(m, key);
 
-	return i < m->nr ? value_at(m, i) : NULL;
+	ck_assert_msg(i < m->nr, "map %s has no such entry", m->name);
+	return value_at(m, i);
 }
 
 size_t fake_nr_programs(void)
@@ -366,7 +419,7 @@ size_t fake_nr_programs(void)
 	return nr_programs;
 }
 
-const char *fake_program(int fd)
+const struct fake_program *fake_program(int fd)
 {
 	uint64_t inode = inode_of(fd);
 	size_t i = 0;
@@ -374,7 +427,7 @@ const char *fake_program(int fd)
 	while (i < nr_programs && (!inode || programs[i].inode != inode))
 		i++;
 	ck_assert_msg(i < nr_programs, "descriptor %d is of no program", fd);
-	return programs[i].name;
+	return &programs[i];
 }
 
 void fake_bpf_refuse(size_t nth, int code)

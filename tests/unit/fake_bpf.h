@@ -13,7 +13,7 @@
 
 #include <linux/bpf.h>
 
-/** struct fake_map - a map that was created with a name. Read only. */
+/** struct fake_map - a map of backend-bpf/. Read only. */
 struct fake_map {
 	char name[BPF_OBJ_NAME_LEN];
 	uint32_t type, key_size, value_size, max_entries;
@@ -32,25 +32,41 @@ void fake_bpf_end(void);
 /** fake_map() - the @nth map with this name, counted from 0; fails the test if there is none. */
 struct fake_map *fake_map(const char *name, size_t nth);
 
-/** fake_has_map() - true if a map with this name was created. */
-bool fake_has_map(const char *name);
+/** fake_nr_maps() - how many maps with this name were created. */
+size_t fake_nr_maps(const char *name);
 
 /** fake_map_put() - write an entry, as a program does: one value, for a per-CPU map the value of @cpu. */
 void fake_map_put(struct fake_map *m, const void *key, const void *value, unsigned int cpu);
 
-/** fake_map_get() - the value of the entry; NULL: the map has no such entry. */
+/** fake_map_has() - true if the map has such an entry. fake_map_get() - its value; fails the test if there is none. */
+bool fake_map_has(const struct fake_map *m, const void *key);
 const void *fake_map_get(const struct fake_map *m, const void *key);
 
-/** fake_nr_programs() - how many programs with names were loaded. */
+/** struct fake_program - a program of backend-bpf/. @reads: it calls bpf_probe_read() */
+struct fake_program {
+	char name[BPF_OBJ_NAME_LEN]; /* the kernel keeps only 15 characters */
+	size_t nr_insns;
+	bool reads;
+	uint64_t inode;
+};
+
+/** fake_nr_programs() - how many programs were loaded. */
 size_t fake_nr_programs(void);
 
-/** fake_program() - the name of the program with this descriptor; fails the test if it is of none. */
-const char *fake_program(int fd);
+/** fake_program() - the program with this descriptor; fails the test if it is of none. */
+const struct fake_program *fake_program(int fd);
+
+/** struct fake_raw - the last program that was attached to a raw tracepoint; @name "": none was. */
+struct fake_raw {
+	char name[32];
+	const struct fake_program *program;
+};
+extern struct fake_raw fake_raw;
 
 /**
- * fake_bpf_refuse() - let the call number @nth from now (0: the next one) fail with @code, -errno. Only calls about
- * maps and programs with names count; calls that test what the kernel supports do not. A program that was refused once
- * is refused again, because libbpf tries twice.
+ * fake_bpf_refuse() - let the call number @nth from now (0: the next one) fail with @code, -errno. It counts calls
+ * about maps and programs of backend-bpf/, without libbpf's tests of what the kernel supports. A program that was
+ * refused once is refused again, because libbpf tries twice.
  */
 void fake_bpf_refuse(size_t nth, int code);
 
@@ -60,7 +76,13 @@ bool fake_bpf_accept(void);
 /** fake_bpf_lacks - set by the test: programs of this type are refused with -EINVAL; 0: of none. */
 extern enum bpf_prog_type fake_bpf_lacks;
 
-/** fake_bpf_meanwhile - set by the test: called before each lookup in a map with a name; NULL: nothing is. */
+/** fake_bpf_cannot_read - set by the test: programs that call bpf_probe_read() are refused. */
+extern bool fake_bpf_cannot_read;
+
+/** fake_bpf_hides_stacks - set by the test: the keys of stack maps are not listed (before 4.16). */
+extern bool fake_bpf_hides_stacks;
+
+/** fake_bpf_meanwhile - set by the test: called before each lookup in a map; NULL: nothing is. */
 extern void (*fake_bpf_meanwhile)(void);
 
 #endif

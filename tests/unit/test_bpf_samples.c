@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The counter of samples, without a kernel: its maps and programs, their configuration, and rows from the maps. */
+#include "bpf/profile.skel.h" /* first: its functions have variables of the names below */
+
+#include "core/host/causes.h"
 #include "tests/unit/bpf_rig.h"
 
 static const struct counter_ops *const ops = &counter_bpf;
@@ -12,9 +15,11 @@ int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	return fake_refuse(-EACCES);
 }
 
-static const char *dispatched(void)
+static const __u32 zero;
+
+/* The program that dispatch() calls. */
+static const struct fake_program *dispatched(void)
 {
-	const __u32 zero = 0;
 	int fd;
 
 	memcpy(&fd, fake_map_get(fake_map("programs", 0), &zero), sizeof(fd));
@@ -37,7 +42,7 @@ START_TEST(test_open)
 {
 	open_counter();
 	ck_assert_uint_eq(fake_nr_programs(), 2);
-	ck_assert_int_eq(strncmp(dispatched(), "count_sample", 12), 0);
+	ck_assert_str_eq(dispatched()->name, "count_sample");
 	ck_assert_uint_eq(fake_map("counts_0", 0)->max_entries, 1024);
 	ck_assert_uint_eq(fake_map("counts_1", 0)->max_entries, 1);
 	ck_assert_uint_eq(fake_map("stack_map_0", 0)->max_entries, 1024);
@@ -50,11 +55,11 @@ START_TEST(test_open)
 	ck_assert_uint_eq(fake_map("probe", 0)->max_entries, 1);
 	ck_assert_uint_eq(fake_map("probe", 0)->value_size, 126 * 8);
 	ck_assert_uint_eq(fake_map("targets", 0)->max_entries, 1);
-	ck_assert_uint_eq(fake_map("notes", 0)->max_entries, CPUS);
-	ck_assert_uint_eq(fake_map("first", 0)->max_entries, CPUS);
+	ck_assert_uint_eq(fake_map("notes", 0)->max_entries, POSSIBLE_CPUS);
+	ck_assert_uint_eq(fake_map("first", 0)->max_entries, POSSIBLE_CPUS);
 	ck_assert_uint_gt(fake_map("seen", 0)->max_entries, 1);
 	ck_assert_uint_eq(fake_map("proved", 0)->max_entries, 1);
-	ck_assert(!fake_has_map("cgroup") && !fake_has_map("cgroup_ids") && !fake_has_map("mntns_ids"));
+	ck_assert_uint_eq(fake_nr_maps("cgroup") + fake_nr_maps("cgroup_ids") + fake_nr_maps("mntns_ids"), 0);
 }
 END_TEST
 
@@ -64,7 +69,9 @@ START_TEST(test_open_intervals)
 	rig.request.interval_ns = 1000000000;
 	open_counter();
 	ck_assert_uint_eq(fake_nr_programs(), 1);
-	ck_assert_ptr_null(fake_map_get(fake_map("programs", 0), &(const __u32){ 0 }));
+	ck_assert(!fake_map_has(fake_map("programs", 0), &zero));
+	ck_assert_int_eq(ops->attach(c, 1, &err), 0);
+	ck_assert_str_eq(attached_program->name, "count_sample");
 	ck_assert_uint_gt(fake_map("counts_0", 0)->max_entries, 1);
 	ck_assert_uint_eq(fake_map("counts_1", 0)->max_entries, fake_map("counts_0", 0)->max_entries);
 	ck_assert_uint_eq(fake_map("stack_map_1", 0)->max_entries, fake_map("stack_map_0", 0)->max_entries);
@@ -159,34 +166,133 @@ static void want_proofs(struct request *r, struct bpf_config *want)
 	want->unwind = BPF_UNWIND_UNPROVED;
 }
 
-static void (*const wants[])(struct request *r, struct bpf_config *want) = {
-	want_nothing, want_pids, want_tids, want_tree,  want_idle,   want_kernel,
-	want_user,    want_comm, want_both, want_rules, want_proofs,
+static void want_cgroup(struct request *r, struct bpf_config *want)
+{
+	r->filter.cgroup = any_cgroup;
+	group_fd = 77;
+	want->by_cgroup = 1;
+}
+
+static void want_mntns(struct request *r, struct bpf_config *want)
+{
+	r->filter.mntns = 4026531841;
+	want->mntns = 4026531841;
+	want->mntns_at = mntns_offsets;
+}
+
+/* The maps of other programs that a filter looks into. */
+static void want_maps(struct request *r, struct bpf_config *want)
+{
+	r->filter.cgroup_ids = r->filter.mntns_ids = any_pinned;
+	group_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "pinned", 8, 8, 10, NULL);
+	want->by_cgroup_ids = want->by_mntns_ids = 1;
+	want->mntns_at = mntns_offsets;
+}
+
+static void want_inner_ids(struct request *r, struct bpf_config *want)
+{
+	(void)r;
+	in_pidns = true;
+	want->pidns = inner_pidns.ino;
+	want->pidns_dev = inner_pidns.dev;
+	want->pidns_at = pidns_offsets;
+}
+
+/* Without the offsets, user space identifies some tasks. */
+static void want_inner_ids_no_btf(struct request *r, struct bpf_config *want)
+{
+	want_inner_ids(r, want);
+	no_btf = true;
+	want->pidns_at = (struct bpf_pidns_offsets){ 0 };
+}
+
+static const struct {
+	void (*want)(struct request *r, struct bpf_config *want);
+	const char *program;
+} configs[] = {
+	{ want_nothing, "count_sample" },        { want_pids, "count_sample" },
+	{ want_tids, "count_sample" },           { want_tree, "count_sample" },
+	{ want_idle, "count_sample" },           { want_kernel, "count_sample" },
+	{ want_user, "count_sample" },           { want_comm, "count_sample" },
+	{ want_both, "count_sample" },           { want_rules, "count_sample" },
+	{ want_proofs, "count_sample" },         { want_cgroup, "count_sample_in_cgroup" },
+	{ want_mntns, "count_sample_in_mntns" }, { want_maps, "count_sample_in_both" },
+	{ want_inner_ids, "count_sample_here" }, { want_inner_ids_no_btf, "count_sample_here" },
 };
 
 START_TEST(test_config)
 {
+	const struct filter *f = &rig.request.filter;
 	struct bpf_config want = { .has_shorts = 1 }, got;
+	struct profile_bpf *skel = profile_bpf__open();
 
-	wants[_i](&rig.request, &want);
+	configs[_i].want(&rig.request, &want);
 	open_counter();
+	ck_assert(is_program(dispatched(), skel->obj, configs[_i].program));
+	profile_bpf__destroy(skel);
 	got = config(0);
-	want_host(&want, &got);
+	want.proves_user = kernel_withholds_registers();
+	memcpy(want.outside_comm, COMM_OUTSIDE, sizeof(COMM_OUTSIDE));
 	ck_assert_mem_eq(&got, &want, sizeof(got));
-	ck_assert_uint_eq(fake_map("targets", 0)->nr, rig.request.filter.nr);
-	if (rig.request.filter.nr) {
+	ck_assert_uint_eq(fake_map("targets", 0)->nr, f->nr);
+	if (f->nr) {
 		ck_assert_uint_eq(*(const __u32 *)fake_map_get(fake_map("targets", 0), &(const __u32){ 5 }), 1);
 		ck_assert_uint_eq(*(const __u32 *)fake_map_get(fake_map("targets", 0), &(const __u32){ 77 }), 1);
 		ck_assert_uint_eq(fake_map("targets", 0)->max_entries, 2);
 	}
-	if (rig.request.filter.no_user)
+	if (f->no_user)
 		ck_assert_uint_eq(fake_map("seen", 0)->max_entries, 1);
 	if (rig.request.proves)
 		ck_assert_uint_gt(fake_map("proved", 0)->max_entries, 1);
+	ck_assert_uint_eq(fake_nr_maps("cgroup"), f->cgroup || f->cgroup_ids);
+	ck_assert_uint_eq(fake_nr_maps("cgroup_ids"), f->cgroup != NULL);
+	ck_assert_uint_eq(fake_nr_maps("mntns_ids"), f->mntns != 0);
+	if (f->cgroup)
+		ck_assert_int_eq(*(const int *)fake_map_get(fake_map("cgroup", 0), &zero), 77);
 	if (rig.request.both) {
 		ck_assert_int_eq(ops->start(c, &err), 0);
 		ck_assert_uint_eq(config(0).set, 0);
 	}
+	if (f->cgroup_ids)
+		close(group_fd);
+}
+END_TEST
+
+/* The program calls bpf_probe_read() only if it needs it, and may. */
+static const struct {
+	bool proves, cannot, by_mntns, reads;
+} readers[] = {
+	{ false, false, false, false },
+	{ true, false, false, true },
+	{ true, true, false, false },
+	{ false, false, true, true },
+};
+
+START_TEST(test_reading)
+{
+	struct request *r = &rig.request;
+
+	r->unwinds = r->proves = readers[_i].proves;
+	r->filter.mntns = readers[_i].by_mntns ? 4026531841 : 0;
+	fake_bpf_cannot_read = readers[_i].cannot;
+	open_counter();
+	ck_assert_int_eq(dispatched()->reads, readers[_i].reads);
+}
+END_TEST
+
+/* Without BTF, or below lockdown, no program can see the mount namespace of a task. */
+START_TEST(test_mntns_refused)
+{
+	static const char lockdown[] = "none integrity [confidentiality]\n";
+
+	rig.request.filter.mntns = 4026531841;
+	no_btf = !_i;
+	if (_i)
+		unit_write(top, "sys/kernel/security/lockdown", lockdown, strlen(lockdown));
+	ck_assert_int_eq(ops->open(&c, &rig.env, &err), _i ? -EPERM : -ENOENT);
+	ck_assert_msg(strstr(err.msg, _i ? "the BPF program may not read the mount namespaces of tasks" : "no BTF"),
+		      "%s", err.msg);
+	ck_assert_uint_eq(fake_nr_programs(), 0);
 }
 END_TEST
 
@@ -223,7 +329,7 @@ END_TEST
 
 START_TEST(test_attach)
 {
-	const __u32 cpu = 1;
+	const __u32 cpu = LAST_CPU;
 
 	open_counter();
 	places[0].samples = false;
@@ -232,8 +338,8 @@ START_TEST(test_attach)
 	ck_assert_uint_eq(fake_map("notes", 0)->nr, 0);
 	ck_assert_int_eq(ops->attach(c, 1, &err), 0);
 	ck_assert_int_eq(attached_fd, places[1].fd);
-	ck_assert_str_eq(fake_program(attached_program), "dispatch");
-	ck_assert_int_eq(*(const int *)fake_map_get(fake_map("notes", 0), &cpu), NOTES + 1);
+	ck_assert_str_eq(attached_program->name, "dispatch");
+	ck_assert_int_eq(*(const int *)fake_map_get(fake_map("notes", 0), &cpu), SAMPLE_NOTES + LAST_CPU);
 	ck_assert_int_eq(rig.sink.first_refused.code, 0); /* this is not the time to watch */
 
 	ck_assert_int_eq(ops->detach(c, 0, &err), 0);
@@ -272,11 +378,11 @@ START_TEST(test_attach_refused)
 	open_counter();
 	fake_bpf_refuse(0, -EBUSY);
 	ck_assert_int_eq(ops->attach(c, 1, &err), -EBUSY);
-	ck_assert_str_eq(err.msg, "cannot give the BPF program the ring of CPU 1: Device or resource busy");
+	ck_assert_str_eq(err.msg, "cannot give the BPF program the ring of CPU 3: Device or resource busy");
 	fake_bpf_accept();
 	attach_refused = -EEXIST;
 	ck_assert_int_eq(ops->attach(c, 1, &err), -EEXIST);
-	ck_assert_str_eq(err.msg, "cannot attach the BPF program to the perf event of CPU 1: File exists");
+	ck_assert_str_eq(err.msg, "cannot attach the BPF program to the perf event of CPU 3: File exists");
 }
 END_TEST
 
@@ -370,7 +476,7 @@ START_TEST(test_leaf)
 	check_stack(&row.key.user, STACK_TAKEN, FRAMES(0x1000, 0x1234, 0x2000));
 	ck_assert_uint_eq(ops->withdraw(c, 11, false), 0);
 	ck_assert_uint_eq(ops->withdraw(c, 10, false), 1);
-	ck_assert_ptr_null(fake_map_get(fake_map("proved", 0), &proved));
+	ck_assert(!fake_map_has(fake_map("proved", 0), &proved));
 }
 END_TEST
 
@@ -398,7 +504,7 @@ static const struct bpf_stats sums[CPUS] = {
 static void put_sums(unsigned int set)
 {
 	put_stats(set, 0, sums[0]);
-	put_stats(set, (unsigned int)libbpf_num_possible_cpus() - 1, sums[1]);
+	put_stats(set, LAST_CPU, sums[1]);
 }
 
 static void check_sums(const struct stats *s)
@@ -422,8 +528,6 @@ START_TEST(test_stats)
 	const struct bpf_count_key keys[] = { KEY(10, 2, 3), KEY(11, 2, BPF_SHORT_STACK | 1) };
 	struct stats before = { .taken = 7 }, so_far = { .counted_kernel = 5 }, s = { 0 };
 
-	if (libbpf_num_possible_cpus() < CPUS)
-		return; /* the second CPU's numbers would replace those of the first */
 	rig.request.counts_entries = _i;
 	open_counter();
 	put_stack("stack_map_0", 0, 2, FRAMES(0xffffffff81000010));
@@ -451,7 +555,6 @@ START_TEST(test_intervals)
 {
 	const struct bpf_count_key keys[] = { KEY(10, 2, BPF_SHORT_STACK | 1), KEY(11, 2, 3) };
 	struct stats s = { 0 };
-	const __u32 zero = 0;
 
 	rig.request.interval_ns = 1000000000;
 	open_counter();
@@ -485,6 +588,39 @@ START_TEST(test_intervals)
 }
 END_TEST
 
+/* The proven stacks of a set go with its stacks. */
+START_TEST(test_interval_proofs)
+{
+	const struct bpf_proved_key key = { .pid = 10, .user_stack = 3 };
+	const struct sample_note note = { .pid = 10, .user_stack = 3 };
+
+	rig.request.interval_ns = 1000000000;
+	rig.request.unwinds = rig.request.proves = true;
+	open_counter();
+	ck_assert_int_eq((int)ops->unwound(c, &note, PROOF_CHAIN), (int)PROOF_ADMITTED);
+	ck_assert(fake_map_has(fake_map("proved", 0), &key));
+	rig.sink.set = 1;
+	end_and_take();
+	ck_assert(!fake_map_has(fake_map("proved", 0), &key));
+}
+END_TEST
+
+/* Before 4.16 the kernel does not list the stacks of a map. */
+START_TEST(test_interval_old)
+{
+	rig.request.interval_ns = 1000000000;
+	rig.request.counts_entries = true;
+	open_counter();
+	fake_bpf_hides_stacks = true;
+	put_stack("stack_map_0", 0, 2, FRAMES(0xffffffff81000010));
+	put_stack("short_map_0", 0, 1, FRAMES(0x2000));
+	rig.sink.set = 1;
+	end_and_take();
+	ck_assert_uint_eq(fake_map("stack_map_0", 0)->nr, 0);
+	ck_assert_uint_eq(fake_map("short_map_0", 0)->nr, 0);
+}
+END_TEST
+
 /* A run of the program that has begun may still count into the set that ends. */
 static unsigned int looks;
 
@@ -493,7 +629,7 @@ static void land(void)
 	const struct bpf_flight landed = { 5, 5, 0 };
 
 	if (++looks == 10)
-		fake_map_put(fake_map("flight", 0), &(const __u32){ 0 }, &landed, 0);
+		fake_map_put(fake_map("flight", 0), &zero, &landed, LAST_CPU);
 }
 
 START_TEST(test_in_flight)
@@ -501,12 +637,26 @@ START_TEST(test_in_flight)
 	const struct bpf_flight in_flight = { 5, 4, 0 };
 
 	open_counter();
-	fake_map_put(fake_map("flight", 0), &(const __u32){ 0 }, &in_flight, 0);
+	fake_map_put(fake_map("flight", 0), &zero, &in_flight, LAST_CPU);
 	looks = 0;
 	fake_bpf_meanwhile = land;
 	ck_assert_int_eq(ops->end(c, &err), 0);
 	fake_bpf_meanwhile = NULL;
 	ck_assert_uint_ge(looks, 10);
+	ck_assert_uint_ge(pauses, 8);
+}
+END_TEST
+
+/* A run that never ends: its CPU may have stopped. */
+START_TEST(test_never_lands)
+{
+	const struct bpf_flight in_flight = { 5, 4, 0 };
+
+	open_counter();
+	fake_map_put(fake_map("flight", 0), &zero, &in_flight, 0);
+	ck_assert_int_eq(ops->end(c, &err), -ETIMEDOUT);
+	ck_assert_str_eq(err.msg, "cannot switch the BPF program to another set of tables: Connection timed out");
+	ck_assert_uint_eq(pauses, 20000); /* a second */
 }
 END_TEST
 
@@ -516,7 +666,7 @@ static void enter_again(void)
 	struct bpf_flight f = { 6 + looks, 5 + looks, 0 };
 
 	looks++;
-	fake_map_put(fake_map("flight", 0), &(const __u32){ 0 }, &f, 0);
+	fake_map_put(fake_map("flight", 0), &zero, &f, 0);
 }
 
 START_TEST(test_in_flight_again)
@@ -603,14 +753,28 @@ static const struct {
 	{ 31, 0, false }, { 0, 31, false }, { 32, 0, true }, { 0, 32, true }, { 16, 16, true },
 };
 
+static const char *const shared[] = { "targets", "stats", "flight", "notes", "seen", "first", "probe", "programs" };
+static const char *const doubled[] = { "config",      "counts_0",    "counts_1",    "proved",
+				       "stack_map_0", "stack_map_1", "short_map_0", "short_map_1" };
+
 START_TEST(test_grow)
 {
+	const struct fake_program *before;
+	size_t i;
+
 	open_counter();
+	before = dispatched();
 	spill(spills[_i].stack, spills[_i].count);
 	ops->tend(c);
 	ck_assert_uint_eq(fake_nr_programs(), spills[_i].grows ? 3 : 2);
+	ck_assert_int_eq(dispatched() != before, spills[_i].grows);
 	if (!spills[_i].grows)
 		return;
+	ck_assert_str_eq(dispatched()->name, "count_sample");
+	for (i = 0; i < ARRAY_SIZE(shared); i++)
+		ck_assert_msg(fake_nr_maps(shared[i]) == 1, "%s is not shared", shared[i]);
+	for (i = 0; i < ARRAY_SIZE(doubled); i++)
+		ck_assert_msg(fake_nr_maps(doubled[i]) == 2, "%s is shared", doubled[i]);
 	ck_assert_uint_eq(fake_map("counts_0", 1)->max_entries, HASH_ENTRIES);
 	ck_assert_uint_eq(fake_map("stack_map_0", 1)->max_entries, STACK_ENTRIES / 2);
 	ck_assert_uint_eq(fake_map("stack_map_0", 1)->value_size, 126 * 8);
@@ -620,6 +784,53 @@ START_TEST(test_grow)
 	ck_assert_uint_eq(config(1).has_shorts, 1);
 	ops->tend(c); /* once is enough */
 	ck_assert_uint_eq(fake_nr_programs(), 3);
+}
+END_TEST
+
+/* On a host with little memory the tables grow less. */
+START_TEST(test_grow_little)
+{
+	static const char memory[] = "MemTotal:          40000 kB\n";
+
+	unit_write(top, "proc/meminfo", memory, strlen(memory));
+	open_counter();
+	spill(32, 0);
+	ops->tend(c);
+	ck_assert_uint_eq(fake_map("counts_0", 1)->max_entries, HASH_ENTRIES / 8);
+	ck_assert_uint_eq(fake_map("stack_map_0", 1)->max_entries, STACK_ENTRIES / 2 / 8);
+}
+END_TEST
+
+/* Numbers of stacks that were proven are valid only in their own tables. */
+START_TEST(test_grown_proofs)
+{
+	struct sample_note note = { .pid = 10, .user_stack = 3, .top = 0x1234 };
+	struct bpf_count_key first = KEY(10, BPF_NO_STACK, 0), second = KEY(11, BPF_NO_STACK, 0);
+	struct bpf_proved_key key = { .pid = 10, .user_stack = 3, .top = 0x1234 };
+	struct row row;
+
+	rig.request.unwinds = rig.request.proves = true;
+	open_counter();
+	ck_assert_int_eq((int)ops->unwound(c, &note, PROOF_LEAF), (int)PROOF_ADMITTED);
+	memcpy(&first.user_stack, fake_map_get(fake_map("proved", 0), &key), sizeof(first.user_stack));
+	put_stack("stack_map_0", 0, 3, FRAMES(0x1000, 0x2000));
+	put_count(0, 0, &first, 1);
+	spill(32, 0);
+	ops->tend(c);
+	ck_assert_int_eq((int)ops->unwound(c, &note, PROOF_LEAF), (int)PROOF_UNUSED);
+	note.pid = 11;
+	note.tables = 1;
+	ck_assert_int_eq((int)ops->unwound(c, &note, PROOF_LEAF), (int)PROOF_ADMITTED);
+	key.pid = 11;
+	memcpy(&second.user_stack, fake_map_get(fake_map("proved", 1), &key), sizeof(second.user_stack));
+	put_stack("stack_map_0", 1, 3, FRAMES(0x5000, 0x6000));
+	put_count(0, 1, &second, 1);
+	end_and_take();
+	ck_assert_uint_eq(config(1).generation, 1);
+	row = sample_row(0, 10);
+	check_stack(&row.key.user, STACK_TAKEN, FRAMES(0x1000, 0x1234, 0x2000));
+	row = sample_row(0, 11);
+	check_stack(&row.key.user, STACK_TAKEN, FRAMES(0x5000, 0x1234, 0x6000));
 }
 END_TEST
 
@@ -642,7 +853,6 @@ START_TEST(test_grown_rows)
 	put_stack("stack_map_0", 0, 7, FRAMES(0x1000));
 	put_count(0, 0, &KEY(10, BPF_NO_STACK, 7), 3);
 	ops->tend(c);
-	ck_assert_int_eq(strncmp(dispatched(), "count_sample", 12), 0);
 	put_stack("stack_map_0", 1, 7, FRAMES(0x2000));
 	put_count(0, 1, &KEY(11, BPF_NO_STACK, 7), 4);
 	put_count(0, 1, &KEY(12, BPF_NO_STACK, BPF_NO_STACK), 5);
@@ -667,26 +877,31 @@ END_TEST
 /* If the larger tables are refused, nothing changes, and there is no second attempt. */
 START_TEST(test_grow_refused)
 {
+	const struct fake_program *before;
 	size_t nth, programs;
+	bool refused = true;
 
-	for (nth = 0; nth < 8; nth++) {
+	for (nth = 0; refused; nth++) {
 		fake_bpf_begin();
 		open_counter();
-		spill(100, 0);
+		before = dispatched();
+		spill(32, 0);
 		put_count(0, 0, &KEY(10, BPF_NO_STACK, BPF_NO_STACK), 3);
-		fake_bpf_refuse(nth + 1, -ENOMEM); /* behind the call that reads the statistics */
+		fake_bpf_refuse(nth, -ENOMEM);
 		ops->tend(c);
-		ck_assert(fake_bpf_accept());
+		refused = fake_bpf_accept();
+		ck_assert_int_eq(dispatched() == before, refused);
 		programs = fake_nr_programs();
-		ops->tend(c);
+		if (nth > 0) /* otherwise the statistics could not be read, which may be possible later */
+			ops->tend(c);
 		ck_assert_uint_eq(fake_nr_programs(), programs);
-		ck_assert_uint_eq(config(0).generation, 0);
 		end_and_take();
-		ck_assert_uint_eq(config(0).set, BPF_SET_NONE);
+		ck_assert_uint_eq(config(refused ? 0 : 1).set, BPF_SET_NONE);
 		ck_assert_uint_eq(sample_row(0, 10).value, 3 * (nth + 1));
 		close_counter();
 		ck_assert_uint_eq(unit_open_fds(), descriptors);
 	}
+	ck_assert_uint_ge(nth, ARRAY_SIZE(doubled) + 3); /* the maps, the program, its configuration, and its place */
 }
 END_TEST
 
@@ -704,7 +919,7 @@ START_TEST(test_judged)
 	ck_assert(ops->judged(c, 300, DESCENT_OUT));
 	ck_assert_uint_eq(*(const __u32 *)fake_map_get(fake_map("targets", 0), &pid), 0);
 	ck_assert(ops->judged(c, 300, DESCENT_UNKNOWN));
-	ck_assert_ptr_null(fake_map_get(fake_map("targets", 0), &pid));
+	ck_assert(!fake_map_has(fake_map("targets", 0), &pid));
 	ck_assert(!ops->judged(c, 300, DESCENT_UNKNOWN));
 	fake_bpf_refuse(0, -E2BIG);
 	ck_assert(!ops->judged(c, 300, DESCENT_IN));
@@ -713,6 +928,11 @@ END_TEST
 
 START_TEST(test_probe)
 {
+	struct cause why;
+
+	/* These two give other answers. */
+	if (kernel_bpf_taints(&host_here) || cause_of_unreadable(&host_here, &why))
+		return;
 	ck_assert_int_eq(counter_bpf.probe(false, &err), 0);
 	fake_bpf_lacks = BPF_PROG_TYPE_PERF_EVENT;
 	ck_assert_int_eq(counter_bpf.probe(false, &err), -EINVAL);
@@ -737,7 +957,9 @@ int main(void)
 	tcase_add_test(t, test_open);
 	tcase_add_test(t, test_open_intervals);
 	tcase_add_test(t, test_open_shallow);
-	tcase_add_loop_test(t, test_config, 0, ARRAY_SIZE(wants));
+	tcase_add_loop_test(t, test_config, 0, ARRAY_SIZE(configs));
+	tcase_add_loop_test(t, test_reading, 0, ARRAY_SIZE(readers));
+	tcase_add_loop_test(t, test_mntns_refused, 0, 2);
 	tcase_add_test(t, test_open_refused);
 	tcase_add_test(t, test_attach);
 	tcase_add_test(t, test_attach_late);
@@ -749,11 +971,16 @@ int main(void)
 	tcase_add_test(t, test_leaf_unknown);
 	tcase_add_loop_test(t, test_stats, 0, 2);
 	tcase_add_test(t, test_intervals);
+	tcase_add_test(t, test_interval_proofs);
+	tcase_add_test(t, test_interval_old);
 	tcase_add_test(t, test_in_flight);
 	tcase_add_test(t, test_in_flight_again);
+	tcase_add_test(t, test_never_lands);
 	tcase_add_test(t, test_stop);
 	tcase_add_test(t, test_end_refused);
 	tcase_add_loop_test(t, test_grow, 0, ARRAY_SIZE(spills));
+	tcase_add_test(t, test_grow_little);
+	tcase_add_test(t, test_grown_proofs);
 	tcase_add_test(t, test_grown_rows);
 	tcase_add_test(t, test_grow_refused);
 	tcase_add_test(t, test_judged);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The counter of off-CPU intervals, without a kernel: its maps and programs, and rows from the maps. */
-#include "backend-bpf/offsets.h"
+#include "bpf/offcpu.skel.h" /* first: its functions have variables of the names below */
+
 #include "tests/unit/bpf_rig.h"
 
 static const struct counter_ops *const ops = &counter_bpf_switches;
 
-static int open_refused[CPUS]; /* -errno of perf_event_open(2) by CPU; 0: it works */
-static unsigned int opened[CPUS];
+static int open_refused[POSSIBLE_CPUS]; /* -errno of perf_event_open(2) by CPU; 0: it works */
+static unsigned int opened[POSSIBLE_CPUS];
 
 int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -62,7 +63,7 @@ START_TEST(test_open)
 	ck_assert_uint_eq(fake_map("probe", 0)->value_size, 2 * 8);
 	ck_assert_uint_eq(config(0).set, BPF_SET_NONE); /* it counts from start() on */
 	ck_assert_int_eq(ops->attach(c, 0, &err), 0);
-	ck_assert_int_eq(strncmp(fake_program(attached_program), "count_switch", 12), 0);
+	ck_assert_str_eq(attached_program->name, "count_switch");
 	ck_assert_int_eq(ops->start(c, &err), 0);
 	ck_assert_uint_eq(config(0).set, 0);
 }
@@ -90,47 +91,64 @@ START_TEST(test_unreadable)
 }
 END_TEST
 
-/* With the tasks, unless the rings get the tracepoint's samples. This needs the BTF of this host's kernel. */
+/* From the tasks, unless the rings get the tracepoint's samples, or the program cannot read tasks. */
 static const struct {
 	bool both;
 	enum switch_source switches;
-	bool raw;
+	bool no_btf, locked, raw;
 } sources[] = {
-	{ false, SWITCHES_BY_TRACEPOINT, true },
-	{ true, SWITCHES_BY_RECORDS, true },
-	{ true, SWITCHES_BY_TRACEPOINT, false },
+	{ false, SWITCHES_BY_TRACEPOINT, false, false, true }, { true, SWITCHES_BY_RECORDS, false, false, true },
+	{ true, SWITCHES_BY_TRACEPOINT, false, false, false }, { false, SWITCHES_BY_TRACEPOINT, true, false, false },
+	{ false, SWITCHES_BY_TRACEPOINT, false, true, false },
 };
 
 START_TEST(test_raw)
 {
-	struct bpf_switch_offsets at;
-	bool raw = sources[_i].raw && !offsets_of_switch(&at, &err);
-	struct bpf_config got;
+	static const char lockdown[] = "none integrity [confidentiality]\n";
+	bool raw = sources[_i].raw;
+	struct offcpu_bpf *skel = offcpu_bpf__open();
+	struct bpf_config want = { .min_ns = 1000, .max_ns = UINT64_MAX, .by_state = 1 }, got;
+	unsigned int fds;
 
 	fake_bpf_lacks = 0;
+	no_btf = sources[_i].no_btf;
+	if (sources[_i].locked)
+		unit_write(top, "sys/kernel/security/lockdown", lockdown, strlen(lockdown));
 	rig.request.both = sources[_i].both;
+	rig.request.filter.by_state = true;
+	rig.request.filter.state_mask = 3;
 	rig.events.switches = sources[_i].switches;
+	rig.events.sched_switch.dead = 0x60;
+	rig.events.sched_switch.preempted = 0x1000;
+	rig.events.sched_switch.state_shift = 1;
 	open_counter();
 	ck_assert_int_eq(ops->attach(c, 0, &err), 0);
+	ck_assert_int_eq(attached_program == NULL, raw);
+	ck_assert_str_eq(fake_raw.name, raw ? "sched_switch" : "");
+	ck_assert(is_program(raw ? fake_raw.program : attached_program, skel->obj,
+			     raw ? "raw_count_switch" : "count_switch"));
 	ck_assert_int_eq(ops->start(c, &err), 0);
-	ck_assert_int_eq(attached_fd >= 0, !raw);
 	got = config(0);
-	ck_assert_uint_eq(got.kernel_skip, raw ? 2 : 0);
-	ck_assert_uint_eq(got.could_run, 0x100);
-	ck_assert_uint_eq(got.dead, 0x30);
+	memcpy(want.outside_comm, COMM_OUTSIDE, sizeof(COMM_OUTSIDE));
+	want.proves_user = got.proves_user;
+	want.pass_all = sources[_i].both;
+	want.kernel_skip = raw ? 2 : 0;
+	want.state_mask = raw ? 3 : 6;
+	want.could_run = raw ? BPF_STATE_PREEMPTED : 0x1001;
+	want.dead = raw ? BPF_STATE_DEAD : 0x60;
 	if (raw)
-		ck_assert_mem_eq(&got.switch_at, &at, sizeof(at));
+		want.switch_at = switch_offsets;
+	ck_assert_mem_eq(&got, &want, sizeof(got));
+	fds = unit_open_fds();
 	ck_assert_int_eq(ops->stop(c, &err), 0);
+	ck_assert_uint_eq(unit_open_fds(), fds - raw); /* the raw tracepoint's is closed now, the other one is held */
 	ck_assert_int_eq(rig.events.held_fd > 0, !raw);
+	offcpu_bpf__destroy(skel);
 }
 END_TEST
 
 START_TEST(test_raw_refused)
 {
-	struct bpf_switch_offsets at;
-
-	if (offsets_of_switch(&at, &err))
-		return;
 	fake_bpf_lacks = 0;
 	open_counter();
 	fake_bpf_refuse(1, -EPERM); /* behind the call for the notes */
@@ -200,7 +218,8 @@ START_TEST(test_config)
 	open_counter();
 	ck_assert_int_eq(ops->start(c, &err), 0);
 	got = config(0);
-	want_host(&want, &got);
+	want.proves_user = got.proves_user;
+	memcpy(want.outside_comm, COMM_OUTSIDE, sizeof(COMM_OUTSIDE));
 	ck_assert_mem_eq(&got, &want, sizeof(got));
 }
 END_TEST
@@ -266,15 +285,15 @@ END_TEST
 /* One event attaches the program to the switches of all CPUs. */
 START_TEST(test_attach)
 {
-	const __u32 cpus[] = { 0, 1 };
+	const __u32 cpus[] = { 0, LAST_CPU };
 
 	open_counter();
 	places[1].notes[EVENT_SWITCHES].fd = -1;
 	ck_assert_int_eq(ops->attach(c, 0, &err), 0);
 	ck_assert_int_eq(ops->attach(c, 1, &err), 0);
-	ck_assert(opened[0] == 1 && opened[1] == 0);
-	ck_assert_int_eq(*(const int *)fake_map_get(fake_map("notes", 0), &cpus[0]), 2 * NOTES);
-	ck_assert_ptr_null(fake_map_get(fake_map("notes", 0), &cpus[1]));
+	ck_assert(opened[0] == 1 && opened[LAST_CPU] == 0);
+	ck_assert_int_eq(*(const int *)fake_map_get(fake_map("notes", 0), &cpus[0]), SWITCH_NOTES);
+	ck_assert(!fake_map_has(fake_map("notes", 0), &cpus[1]));
 	ck_assert_int_eq(rig.sink.first_refused.code, 0);
 	rig.sink.began_ns = 1;
 	ck_assert_int_eq(ops->attach(c, 1, &err), 0);
@@ -302,7 +321,7 @@ static const struct {
 	  { false },
 	  0,
 	  -EMFILE,
-	  "cannot open a perf event for 'sched:sched_switch' on CPU 1: Too many open files" },
+	  "cannot open a perf event for 'sched:sched_switch' on CPU 3: Too many open files" },
 	{ { 0 },
 	  { false },
 	  -EEXIST,
@@ -325,7 +344,7 @@ START_TEST(test_attachments)
 	open_counter();
 	attach_refused = attachments[_i].attach;
 	for (i = 0; i < CPUS; i++) {
-		open_refused[i] = attachments[_i].refused[i];
+		open_refused[places[i].cpu] = attachments[_i].refused[i];
 		fds[i] = places[i].fd;
 		if (attachments[_i].no_event[i])
 			places[i].fd = -1;
@@ -336,7 +355,7 @@ START_TEST(test_attachments)
 	if (attachments[_i].said)
 		ck_assert_str_eq(err.msg, attachments[_i].said);
 	else
-		ck_assert(opened[0] == 0 && opened[1] == 1);
+		ck_assert(opened[0] == 0 && opened[LAST_CPU] == 1);
 }
 END_TEST
 
@@ -345,7 +364,7 @@ START_TEST(test_attach_refused)
 	open_counter();
 	fake_bpf_refuse(0, -EBUSY);
 	ck_assert_int_eq(ops->attach(c, 1, &err), -EBUSY);
-	ck_assert_str_eq(err.msg, "cannot give the BPF program the ring of CPU 1: Device or resource busy");
+	ck_assert_str_eq(err.msg, "cannot give the BPF program the ring of CPU 3: Device or resource busy");
 	ck_assert_int_eq(attached_fd, -1);
 }
 END_TEST
