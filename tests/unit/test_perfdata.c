@@ -774,6 +774,33 @@ START_TEST(damaged_size)
 }
 END_TEST
 
+/* Reading goes on at a record behind which there are data that its size does not include, if another one is before it.
+ */
+START_TEST(damaged_before_data)
+{
+	static const uint32_t nine = 9;
+	struct seen s;
+	size_t at;
+
+	make_stream();
+	put_short(PERF_RECORD_SAMPLE, 12);
+	at = image.nr;
+	put_short(PERF_RECORD_SAMPLE, 12);
+	patch(at + 6, 0, 2);
+	put_short(PERF_RECORD_SAMPLE, 12);
+	put_record(66, 0, &nine, sizeof(nine)); /* tracing data of 9 bytes, padded to 16 */
+	put_word(0);
+	put_word(0);
+	put_short(PERF_RECORD_SAMPLE, 12);
+	s = read_image(_i ? STREAM : REGULAR);
+	ck_assert_int_eq(s.rc, 0);
+	ck_assert_uint_eq(s.records, 3);
+	ck_assert_uint_eq(s.counts.damaged, 1);
+	ck_assert_uint_eq(s.counts.damaged_at, at);
+	ck_assert_uint_eq(s.counts.left_out, 16);
+}
+END_TEST
+
 /* Nothing but nonsense behind some records. */
 START_TEST(damaged_to_the_end)
 {
@@ -1052,6 +1079,7 @@ int main(void)
 	tcase_add_test(c, too_many_events);
 	tcase_add_loop_test(c, long_stream, 0, 2);
 	tcase_add_loop_test(c, damaged_size, 0, 100);
+	tcase_add_loop_test(c, damaged_before_data, 0, 2);
 	tcase_add_loop_test(c, damaged_to_the_end, 0, 2);
 	tcase_add_loop_test(c, owner, 0, ARRAY_SIZE(owners));
 	tcase_add_test(c, owner_of_others);
