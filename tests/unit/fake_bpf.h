@@ -64,9 +64,9 @@ struct fake_raw {
 extern struct fake_raw fake_raw;
 
 /**
- * fake_bpf_refuse() - let the call number @nth from now (0: the next one) fail with @code, -errno. It counts calls
- * about maps and programs of backend-bpf/, without libbpf's tests of what the kernel supports. A program that was
- * refused once is refused again, because libbpf tries twice.
+ * fake_bpf_refuse() - let the call number @nth from now (0: the next one) fail with @code, -errno. Calls about maps and
+ * programs of backend-bpf/ count; libbpf also tests the features of the kernel, and those calls do not. A program that
+ * was refused once is refused again, because libbpf tries twice.
  */
 void fake_bpf_refuse(size_t nth, int code);
 
