@@ -38,6 +38,8 @@ $(addprefix $(O)/tests/unit/test_bpf_,samples switches): \
 	private ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=,libbpf_num_possible_cpus pidns_here offsets_of_switch \
 		offsets_of_mntns offsets_of_pidns cgroup_fd pinned_fd)
 $(addprefix $(O)/tests/unit/test_bpf_,samples switches): $(O)/tests/unit/fake_bpf.o $(O)/tests/unit/fake_kernel.o
+$(O)/tests/unit/test_file_search: \
+	private ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=privileges_,as_caller back lent)
 $(O)/tests/unit/test_list_backends: private ALL_LDFLAGS += -Wl,--wrap=fallback_try
 $(O)/tests/unit/test_perf_maps: private ALL_LDFLAGS += -Wl,--wrap=perf_map_feed
 $(addprefix $(O)/tests/unit/test_,formats memstream perfring): $(O)/tests/unit/failing_memory.o

@@ -19,6 +19,11 @@
 #define FILE_NAME "lib/x.so"
 
 static char *dir, *proc, *root;
+
+/* While the caller's own rights are used, directory @closed has another name, as if the caller could not enter it. */
+static const char *closed;
+static unsigned int entered; /* calls of privileges_as_caller() without privileges_back() */
+static bool lent;
 static struct search_places places;
 
 /* The places of a file, in the order of the search. */
@@ -39,6 +44,40 @@ static char *below(const char *name)
 	return path;
 }
 
+static void rename_closed(bool closes)
+{
+	char name[4096], other[4096 + 8];
+
+	if (!closed)
+		return;
+	snprintf(name, sizeof(name), "%s/%s", dir, closed);
+	snprintf(other, sizeof(other), "%s.closed", name);
+	ck_assert_int_eq(rename(closes ? name : other, closes ? other : name), 0);
+}
+
+uint64_t __wrap_privileges_as_caller(void);
+void __wrap_privileges_back(uint64_t effective);
+bool __wrap_privileges_lent(void);
+
+uint64_t __wrap_privileges_as_caller(void)
+{
+	if (!entered++)
+		rename_closed(true);
+	return entered;
+}
+
+void __wrap_privileges_back(uint64_t effective)
+{
+	ck_assert_uint_eq(effective, entered);
+	if (!--entered)
+		rename_closed(false);
+}
+
+bool __wrap_privileges_lent(void)
+{
+	return lent;
+}
+
 static void setup(void)
 {
 	static const char *const dirs[] = { "proc/101/map_files/x", "proc/101/root/any",
@@ -46,6 +85,9 @@ static void setup(void)
 					    "aside/x.so",           "mapped/any" };
 	size_t i;
 
+	closed = NULL;
+	entered = 0;
+	lent = false;
 	dir = unit_tmpdir();
 	ck_assert_int_ge(asprintf(&proc, "%s/proc", dir), 0);
 	ck_assert_int_ge(asprintf(&root, "%s/host", dir), 0);
@@ -258,6 +300,62 @@ START_TEST(test_asked)
 	memcpy(what.pids, asked[_i].pids, sizeof(what.pids));
 	make_all("xxxx");
 	check_search(&what, asked[_i].rc ? NULL : names[asked[_i].found], asked[_i].rc);
+}
+END_TEST
+
+/*
+ * With @as_caller, files are opened with the caller's own rights, and so is the root of the host; the roots of
+ * processes, and the file of the mapping, are opened with ours.
+ */
+static const struct {
+	const char *there, *closed;
+	bool as_caller;
+	int found, rc;
+} callers[] = {
+	{ "---x", "host", false, ON_HOST, 0 },
+	{ "---x", "host", true, -1, -ENOENT },
+	{ "---x", "host/lib", true, -1, -ENOENT },
+	{ "---x", "proc/101/root", true, ON_HOST, 0 },
+	{ "-x--", "proc/101/root", true, IN_FIRST, 0 },
+	{ "-x--", "proc/101/root/lib", true, -1, -ENOENT },
+	{ "-x--", "proc/101/root/lib", false, IN_FIRST, 0 },
+	{ "x---", "mapped", true, MAPPED, 0 },
+};
+
+START_TEST(test_as_caller)
+{
+	struct file_search what = {
+		START, END, { FIRST }, .host = true, .path = "/" FILE_NAME, .as_caller = callers[_i].as_caller
+	};
+
+	make_all(callers[_i].there);
+	closed = callers[_i].closed;
+	check_search(&what, callers[_i].rc ? NULL : names[callers[_i].found], callers[_i].rc);
+	ck_assert_uint_eq(entered, 0);
+}
+END_TEST
+
+/* With lent rights, a file on another device than the mapping's is opened again with the caller's own. */
+static const struct {
+	bool lent, same;
+	int rc;
+} elsewhere[] = {
+	{ true, false, -ENOENT },
+	{ true, true, 0 },
+	{ false, false, 0 },
+};
+
+START_TEST(test_elsewhere)
+{
+	struct file_search what = { 0, 0, { FIRST }, .path = "/" FILE_NAME };
+	struct stat st;
+
+	make_all("-x--");
+	ck_assert_int_eq(stat(below(names[IN_FIRST]), &st), 0);
+	what.dev = st.st_dev + !elsewhere[_i].same;
+	closed = "proc/101/root/lib";
+	lent = elsewhere[_i].lent;
+	check_search(&what, elsewhere[_i].rc ? NULL : names[IN_FIRST], elsewhere[_i].rc);
 }
 END_TEST
 
@@ -632,6 +730,8 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_order, 0, ARRAY_SIZE(orders));
 	tcase_add_loop_test(tc, test_asked, 0, ARRAY_SIZE(asked));
+	tcase_add_loop_test(tc, test_as_caller, 0, ARRAY_SIZE(callers));
+	tcase_add_loop_test(tc, test_elsewhere, 0, ARRAY_SIZE(elsewhere));
 	tcase_add_loop_test(tc, test_device, 0, ARRAY_SIZE(devices));
 	tcase_add_loop_test(tc, test_build, 0, ARRAY_SIZE(builds));
 	tcase_add_test(tc, test_long_places);
