@@ -228,11 +228,10 @@ END_TEST
 START_TEST(test_frames)
 {
 	static const char *const parts[] = {
-		"\"name\":\"read\",\"kind\":\"user\",\"module\":\"libc.so.6\",\"build_id\":\"0102aa\",\"address\":"
-		"\"0x1234\"",
-		"\"file\":\"a.c\",\"line\":7",
-		"\"name\":\"main\",\"kind\":\"user\",\"module\":\"prog\"}",
-		"\"name\":\"vfs_read\",\"kind\":\"kernel\",\"module\":\"kernel\"}",
+		"{\"name\":\"read\",\"kind\":\"user\",\"module\":\"libc.so.6\",\"build_id\":\"0102aa\",",
+		"\"address\":\"0x1234\",\"file\":\"a.c\",\"line\":7}",
+		"{\"name\":\"main\",\"kind\":\"user\",\"module\":\"prog\"}",
+		"{\"name\":\"vfs_read\",\"kind\":\"kernel\",\"module\":\"kernel\"}",
 		"\"kind\":\"unknown\",\"module\":\"libfoo.so\"}",
 	};
 	char *text;
