@@ -34,6 +34,20 @@ get_firefox()
 	[ -f "$firefox" ] || get_npm @firefox-devtools/profiler-cli@0.10.0 firefox
 }
 
+# has_session NAME - true if the daemon of this session has loaded its profile.
+has_session()
+{
+	node "$firefox" profile info --session "$1" >>"$tmp/firefox.log" 2>&1
+}
+
+# load_firefox FILE SESSION - load a file. The tool gives its daemon half a second to start; on a busy host it needs more,
+# and goes on after the tool has failed.
+load_firefox()
+{
+	node "$firefox" load "$1" --session "$2" >"$tmp/firefox.log" 2>&1 && return
+	grep -q 'most likely still starting' "$tmp/firefox.log" && await has_session "$2"
+}
+
 get_pprof()
 {
 	[ -x "$pprof" ] && return
