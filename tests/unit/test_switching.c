@@ -22,6 +22,7 @@ static void setup(void)
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	memset(rings, 0, sizeof(rings));
+	memset(events, 0, sizeof(events));
 	rig_make(&rig, (struct request){ .host = &host, .off_cpu = { true, .max_ns = UINT64_MAX }, .asked = 126 });
 	rig.events.switches = SWITCHES_BY_TRACEPOINT;
 	/* The raw data here: the name, tids, and the state. */
@@ -68,6 +69,7 @@ struct step {
 		FORK,   /* @to is created */
 		LOST,   /* records of @ring were lost */
 		GAP,    /* records may be missing */
+		OFF,    /* and the CPU of @ring has gone offline */
 		CUT,    /* a sample without all its raw data */
 	} what;
 	uint32_t ring;
@@ -117,7 +119,9 @@ static void apply(const struct step *s, bool noted)
 		rings[s->ring].at_switch.ns = r.time;
 		rings[s->ring].at_switch.next = s->to;
 	}
-	if (s->what == GAP)
+	if (s->what == OFF)
+		events[s->ring].fd = -1;
+	if (s->what == GAP || s->what == OFF)
 		switching_gap_begins(&a, s->ring);
 	else
 		ck_assert_int_eq(apply_record(&a, s->ring, &r, &lead), 0);
@@ -160,6 +164,9 @@ static const struct scenario scenarios[] = {
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 5, 0, 1 }, { 40, SWITCH, 0, 0, 5 } },
 	  { 10, 1, 0, 0, 1 } },
 	{ "dying, of another process", { { 10, SWITCH, 0, -1, 0, 1 }, { 30, SWITCH, 0, 0, -1 } }, { 20, 1, 0, 0, 0 } },
+	{ "a CPU goes offline",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 20, OFF, 0 }, { 30, SWITCH, 1, 0, 5 } },
+	  { 0, 0, 0, 0, 1 } },
 	{ "clocks that differ", { { 30, SWITCH, 0, 5, 0, 1 }, { 20, SWITCH, 1, 0, 5 } }, { 0, 1, 0, 0, 0 } },
 	{ "came before it left",
 	  { { 20, SWITCH, 1, 0, 5 }, { 30, SWITCH, 0, 5, 0, 1 }, { 50, SWITCH, 1, 5, 0, 1 }, { 55, SWITCH, 0, 0, 5 } },
