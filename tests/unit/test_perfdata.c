@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/recording/perfdata.h"
+#include "tests/unit/failing_memory.h"
 #include "tests/unit/perfdata_image.h"
 #include "tests/unit/unit.h"
 
@@ -421,6 +422,41 @@ START_TEST(changed_file_through_pipe)
 {
 	if (changed[_i].at < ENTRY(0) || changed[_i].at >= FEATURES)
 		check_changed(_i, STREAM);
+}
+END_TEST
+
+/* Read all without a check in between. Return: 0 or -errno. */
+static int read_quietly(struct err *err)
+{
+	const struct perf_event_header *record;
+	struct perfdata *pd;
+	int rc = perfdata_open(&pd, "-", err);
+
+	while (!rc && (rc = perfdata_next(pd, &record, err)) == 1)
+		rc = 0;
+	perfdata_close(pd);
+	return rc;
+}
+
+/* If any allocation fails, the reader reports that. */
+START_TEST(no_memory)
+{
+	struct err err;
+	bool failed = true;
+	size_t nth;
+	int rc;
+
+	make_file();
+	for (nth = 0; failed; nth++) {
+		give_stdin(image.nr, _i ? STREAM : REGULAR);
+		err = (struct err){ 0 };
+		memory_fail_after(nth, false);
+		rc = read_quietly(&err);
+		failed = memory_restore();
+		ck_assert_msg(rc == (failed ? -ENOMEM : 0) && rc == err.code, "allocation %zu: %d %s", nth, rc,
+			      err.msg);
+	}
+	ck_assert_uint_gt(nth, 10);
 }
 END_TEST
 
@@ -1066,6 +1102,7 @@ int main(void)
 	tcase_add_loop_test(c, described_by_place, 0, ARRAY_SIZE(described_again));
 	tcase_add_loop_test(c, changed_file, 0, ARRAY_SIZE(changed));
 	tcase_add_loop_test(c, changed_file_through_pipe, 0, ARRAY_SIZE(changed));
+	tcase_add_loop_test(c, no_memory, 0, 2);
 	tcase_add_test(c, unknown_compression);
 	tcase_add_loop_test(c, cut_file, 0, 4);
 	tcase_add_test(c, features_between);
