@@ -217,6 +217,76 @@ static void end_and_take(void)
 	ck_assert_msg(!ops->take(c, &err), "%s", err.msg);
 }
 
+/* ---- calls that are refused */
+
+/* A new kernel, with the same types of programs. */
+static void renew_kernel(void)
+{
+	enum bpf_prog_type lacks = fake_bpf_lacks;
+
+	err = (struct err){ 0 };
+	fake_bpf_begin();
+	fake_bpf_lacks = lacks;
+}
+
+/* If any call is refused, open() reports that, and close() leaves nothing open. @least: number of calls */
+static void check_open_refused(size_t least)
+{
+	size_t nth;
+	int rc = 1;
+
+	open_counter(); /* libbpf now knows the features of this kernel */
+	close_counter();
+	for (nth = 0; rc; nth++) {
+		renew_kernel();
+		fake_bpf_refuse(nth, -EPERM);
+		rc = ops->open(&c, &rig.env, &err);
+		ck_assert_int_eq(rc, fake_bpf_accept() ? -EPERM : 0);
+		ck_assert_int_eq(err.code, rc);
+		close_counter();
+		ck_assert_uint_eq(unit_open_fds(), descriptors);
+		ck_assert_msg(!rc || strstr(err.msg, "the BPF maps") || strstr(err.msg, "refuses the BPF object"), "%s",
+			      err.msg);
+	}
+	ck_assert_uint_gt(nth, least);
+}
+
+/*
+ * If any call is refused, end() or take() reports that. Each of their messages comes at least once.
+ * @fill: opens the counter, and fills its maps; @next: sink.set at the end: 0: the run ends, and no map is cleared
+ */
+static void check_end_refused(void (*fill)(void), unsigned int next, size_t least)
+{
+	static const char *const failures[] = {
+		"cannot switch the BPF program to another set of tables",
+		"cannot read the statistics of the BPF program",
+		"cannot read the BPF maps",
+		"cannot clear the BPF maps",
+	};
+	bool said[ARRAY_SIZE(failures)] = { false };
+	size_t nth, i;
+	int rc = 1;
+
+	rig.request.interval_ns = 1000000000;
+	for (nth = 0; rc; nth++) {
+		renew_kernel();
+		rig.sink.set = 0;
+		fill();
+		rig.sink.set = next;
+		fake_bpf_refuse(nth, -EPERM);
+		rc = ops->end(c, &err);
+		rc = rc ? rc : ops->take(c, &err);
+		ck_assert_msg(fake_bpf_accept() == !!rc, "call %zu was refused, but no error says so", nth);
+		ck_assert_int_eq(err.code, rc);
+		close_counter();
+		for (i = 0; rc && i < ARRAY_SIZE(failures); i++)
+			said[i] |= !strncmp(err.msg, failures[i], strlen(failures[i]));
+	}
+	for (i = 0; i < ARRAY_SIZE(failures); i++)
+		ck_assert_msg(said[i] == (next || i < 3), "said or not: %s", failures[i]);
+	ck_assert_uint_gt(nth, least);
+}
+
 /* ---- what the program would write */
 
 #define FRAMES(...) ((const uint64_t[]){ __VA_ARGS__, 0 })

@@ -296,32 +296,10 @@ START_TEST(test_mntns_refused)
 }
 END_TEST
 
-/* If any call is refused, the counter reports that, and leaves nothing open. */
 START_TEST(test_open_refused)
 {
-	size_t nth = 0;
-	int rc = 1;
-
 	want_pids(&rig.request, &(struct bpf_config){ 0 });
-	open_counter(); /* libbpf now knows the features of this kernel */
-	close_counter();
-	while (rc) {
-		err = (struct err){ 0 };
-		fake_bpf_begin();
-		fake_bpf_refuse(nth, -EPERM);
-		rc = ops->open(&c, &rig.env, &err);
-		ck_assert_int_eq(fake_bpf_accept(), rc != 0);
-		close_counter();
-		ck_assert_uint_eq(unit_open_fds(), descriptors);
-		if (!rc)
-			break;
-		ck_assert_int_eq(rc, -EPERM);
-		ck_assert_int_eq(err.code, -EPERM);
-		ck_assert_msg(strstr(err.msg, "the BPF maps") || strstr(err.msg, "refuses the BPF object"), "%s",
-			      err.msg);
-		nth++;
-	}
-	ck_assert_uint_gt(nth, 20);
+	check_open_refused(20);
 }
 END_TEST
 
@@ -703,39 +681,9 @@ static void fill(void)
 	put_sums(0);
 }
 
-static const char *const ending[] = {
-	"cannot switch the BPF program to another set of tables",
-	"cannot read the statistics of the BPF program",
-	"cannot read the BPF maps",
-	"cannot clear the BPF maps",
-};
-
-/* If any call is refused at the end of an interval, the counter reports that. */
 START_TEST(test_end_refused)
 {
-	bool said[ARRAY_SIZE(ending)] = { false };
-	size_t nth, i;
-	int rc = 1;
-
-	rig.request.interval_ns = 1000000000;
-	for (nth = 0; rc; nth++) {
-		err = (struct err){ 0 };
-		fake_bpf_begin();
-		rig.sink.set = 0;
-		fill();
-		rig.sink.set = 1;
-		fake_bpf_refuse(nth, -EPERM);
-		rc = ops->end(c, &err);
-		rc = rc ? rc : ops->take(c, &err);
-		ck_assert_msg(fake_bpf_accept() == !!rc, "call %zu was refused, but no error says so", nth);
-		close_counter();
-		for (i = 0; rc && i < ARRAY_SIZE(ending); i++)
-			if (!strncmp(err.msg, ending[i], strlen(ending[i])))
-				said[i] = true;
-	}
-	for (i = 0; i < ARRAY_SIZE(ending); i++)
-		ck_assert_msg(said[i], "not said: %s", ending[i]);
-	ck_assert_uint_gt(nth, 15);
+	check_end_refused(fill, 1, 15);
 }
 END_TEST
 

@@ -256,27 +256,9 @@ START_TEST(test_slots)
 }
 END_TEST
 
-/* If any call is refused, the counter reports that, and leaves nothing open. */
 START_TEST(test_open_refused)
 {
-	size_t nth;
-	int rc = 1;
-
-	open_counter(); /* libbpf now knows the features of this kernel */
-	close_counter();
-	for (nth = 0; rc; nth++) {
-		err = (struct err){ 0 };
-		fake_bpf_begin();
-		fake_bpf_lacks = BPF_PROG_TYPE_RAW_TRACEPOINT;
-		fake_bpf_refuse(nth, -EPERM);
-		rc = ops->open(&c, &rig.env, &err);
-		ck_assert_int_eq(fake_bpf_accept(), rc != 0);
-		close_counter();
-		ck_assert_uint_eq(unit_open_fds(), descriptors);
-		ck_assert(!rc || strstr(err.msg, "the BPF maps") || strstr(err.msg, "refuses the BPF object"));
-		ck_assert_int_eq(err.code, rc);
-	}
-	ck_assert_uint_gt(nth, 10);
+	check_open_refused(10);
 }
 END_TEST
 
@@ -497,42 +479,11 @@ START_TEST(test_intervals)
 }
 END_TEST
 
-static const char *const ending[] = {
-	"cannot switch the BPF program to another set of tables",
-	"cannot read the statistics of the BPF program",
-	"cannot read the BPF maps",
-	"cannot clear the BPF maps",
-};
-
-/* If any call is refused at the end of an interval (0), or of the run (1), the counter reports that. */
+/* At the end of the run (0), and of an interval (1). */
 START_TEST(test_end_refused)
 {
-	bool said[ARRAY_SIZE(ending)] = { false };
-	size_t nth, i;
-	int rc = 1;
-
-	rig.request.interval_ns = 1000000000;
 	rig.request.off_cpu.open = true;
-	for (nth = 0; rc; nth++) {
-		err = (struct err){ 0 };
-		fake_bpf_begin();
-		fake_bpf_lacks = BPF_PROG_TYPE_RAW_TRACEPOINT;
-		rig.sink.set = 0;
-		fill();
-		rig.sink.set = _i ? 0 : 1;
-		fake_bpf_refuse(nth, -EPERM);
-		rc = ops->end(c, &err);
-		rc = rc ? rc : ops->take(c, &err);
-		ck_assert_msg(fake_bpf_accept() == !!rc, "call %zu was refused, but no error says so", nth);
-		ck_assert_int_eq(err.code, rc);
-		close_counter();
-		for (i = 0; rc && i < ARRAY_SIZE(ending); i++)
-			if (!strncmp(err.msg, ending[i], strlen(ending[i])))
-				said[i] = true;
-	}
-	for (i = 0; i < ARRAY_SIZE(ending) - (_i ? 1 : 0); i++)
-		ck_assert_msg(said[i], "not said: %s", ending[i]);
-	ck_assert_uint_gt(nth, 10);
+	check_end_refused(fill, (unsigned int)_i, 10);
 }
 END_TEST
 
