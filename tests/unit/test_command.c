@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -215,14 +214,12 @@ END_TEST
 
 START_TEST(test_no_descriptors)
 {
-	struct rlimit few = { 64, 64 }, old;
 	int fds[64], nr = 0, spare = _i;
+	rlim_t before;
 
 	if (unit_below_valgrind())
 		return; /* valgrind keeps descriptors for itself, beyond the limit */
-	getrlimit(RLIMIT_NOFILE, &old);
-	few.rlim_max = old.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &few);
+	before = unit_limit_files(64);
 	while (nr < 64 && (fds[nr] = dup(STDERR_FILENO)) >= 0)
 		nr++;
 	/* It needs one signalfd and two sockets. */
@@ -233,7 +230,7 @@ START_TEST(test_no_descriptors)
 	ck_assert_str_eq(err.msg, "cannot make a process for 'sh': Too many open files");
 	while (nr)
 		close(fds[--nr]);
-	setrlimit(RLIMIT_NOFILE, &old);
+	unit_limit_files(before);
 }
 END_TEST
 

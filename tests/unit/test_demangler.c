@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 static pid_t self;
@@ -206,15 +205,13 @@ END_TEST
 START_TEST(test_no_process)
 {
 	static const char *const names[] = { "_c" }, *const nothing[] = { NULL };
-	struct rlimit before, none;
+	rlim_t before;
 
 	if (unit_below_valgrind())
 		return;
-	getrlimit(RLIMIT_NOFILE, &before);
-	none = (struct rlimit){ 0, before.rlim_max };
-	setrlimit(RLIMIT_NOFILE, &none);
+	before = unit_limit_files(0);
 	check_read(names, nothing, 1);
-	setrlimit(RLIMIT_NOFILE, &before);
+	unit_limit_files(before);
 	check_read(names, nothing, 1); /* each pass over a report gets the same answer */
 	demangler_renew(d);
 	check_works();

@@ -13,7 +13,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 
 enum { MAX_CPUS = 512, MAX_FDS = 1024 };
@@ -170,12 +169,7 @@ static unsigned int fds_before;
 
 static void setup(void)
 {
-	struct rlimit rl;
-
-	/* Two events for each CPU. */
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
-	rl.rlim_cur = rl.rlim_max < MAX_FDS ? rl.rlim_max : MAX_FDS;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	unit_limit_files(MAX_FDS); /* two events for each CPU */
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	req = (struct request){ .host = &host, .sampling = { event_default(), 49, 0 }, .asked = 125 };

@@ -515,26 +515,22 @@ __attribute__((no_sanitize("address", "undefined"))) int setrlimit(__rlimit_reso
 	return -1;
 }
 
-/* From now on this process can open so many more files. */
-static void leave_files(unsigned int nr)
+/* From now on this process can open so many more files. Return: the limit before. */
+static rlim_t leave_files(unsigned int nr)
 {
-	struct rlimit limit;
+	int limit;
 
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	limit.rlim_cur = 0;
-	for (; nr || fcntl((int)limit.rlim_cur, F_GETFD) >= 0; limit.rlim_cur++)
-		nr -= fcntl((int)limit.rlim_cur, F_GETFD) < 0;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (limit = 0; nr || fcntl(limit, F_GETFD) >= 0; limit++)
+		nr -= fcntl(limit, F_GETFD) < 0;
+	return unit_limit_files((rlim_t)limit);
 }
 
 /* Beside its events a run needs three descriptors. */
 START_TEST(test_few_files)
 {
-	struct rlimit before;
+	rlim_t before = leave_files(3 + (unsigned int)_i);
 	struct way_trial t;
 
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	leave_files(3 + (unsigned int)_i);
 	few_files = true;
 	try(ways, PERFRING, &t);
 	ck_assert_int_eq(t.usable, _i == 3);
@@ -543,7 +539,7 @@ START_TEST(test_few_files)
 		ck_assert_str_eq(t.why.cause.remedy, "raise it: ulimit -n, or LimitNOFILE= of the service");
 	}
 	few_files = false;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	unit_limit_files(before);
 }
 END_TEST
 

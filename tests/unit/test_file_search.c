@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -442,21 +441,17 @@ START_TEST(test_few_descriptors)
 	struct file_search what = { START, END, { FIRST }, .path = "/" FILE_NAME };
 	int fds, lowest, left, rc = -1;
 	struct found_file found;
-	struct rlimit before, rl;
+	rlim_t before;
 
 	make_all(_i ? "aaaa" : "-xxx");
 	what.by_build = _i;
 	build_id_set(&what.id, "abc", 3);
 	fds = unit_open_fds();
-	lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	ck_assert_int_ge(lowest, 0);
-	close(lowest);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	lowest = unit_next_fd();
 	for (left = 0; left < 8 && rc; left++) {
-		rl = (struct rlimit){ (rlim_t)(lowest + left), before.rlim_max };
-		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+		before = unit_limit_files((rlim_t)(lowest + left));
 		rc = file_search(&places, &what, &found);
-		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+		unit_limit_files(before);
 		if (rc) {
 			ck_assert_int_eq(rc, -EMFILE);
 			ck_assert_int_eq(found.fd, -1);

@@ -16,7 +16,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <sys/resource.h>
 
 enum { MAX_FDS = 256, MAX_OPENED = 4096, CPUS = 3 };
 
@@ -214,11 +213,7 @@ int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 
 static void setup(void)
 {
-	struct rlimit rl;
-
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
-	rl.rlim_cur = MAX_FDS;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	unit_limit_files(MAX_FDS);
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	req = (struct request){ .host = &host, .sampling = { event_default(), 49, 0 }, .asked = 125 };
@@ -609,20 +604,14 @@ END_TEST
 /* Some descriptors stay free for later. */
 START_TEST(test_kept)
 {
-	int next = fcntl(STDOUT_FILENO, F_DUPFD, 0); /* all below it are in use */
-	rlim_t limit = (rlim_t)next + 1 + 18 + (rlim_t)_i;
-	struct rlimit rl;
+	rlim_t limit = (rlim_t)unit_next_fd() + 1 + 18 + (rlim_t)_i;
 	struct err err;
 	int rc;
 
-	close(next);
 	ask_for(false);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
-	rl.rlim_cur = limit;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	unit_limit_files(limit);
 	rc = follow(&err);
-	rl.rlim_cur = MAX_FDS;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	unit_limit_files(MAX_FDS);
 	ck_assert_int_eq(rc, 0);
 	/* At least a quarter stays free. */
 	ck_assert_uint_ge(limit - (rlim_t)unit_open_fds(), limit / 4 < 32 ? limit / 4 : 32);

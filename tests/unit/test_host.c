@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 static char *top;
@@ -181,18 +180,16 @@ END_TEST
 /* A list that may be there is not replaced by the CPUs on which this process may run. */
 START_TEST(test_online_no_descriptor)
 {
-	struct rlimit before, none;
 	struct cpu_list l = { 0 };
 	struct err err = { 0 };
 	char want[600];
+	rlim_t before;
 	int rc;
 
 	put("sys/devices/system/cpu/online", "0-1,4\n");
-	getrlimit(RLIMIT_NOFILE, &before);
-	none = (struct rlimit){ 0, before.rlim_max };
-	setrlimit(RLIMIT_NOFILE, &none);
+	before = unit_limit_files(0);
 	rc = host_online_cpus(&host, &l, &err);
-	setrlimit(RLIMIT_NOFILE, &before);
+	unit_limit_files(before);
 	ck_assert_int_eq(rc, -EMFILE);
 	snprintf(want, sizeof(want), "cannot read '%s/devices/system/cpu/online': %s", host.sys, strerror(EMFILE));
 	ck_assert_str_eq(err.msg, want);

@@ -5,9 +5,7 @@
 #include "core/tasks/tasks.h"
 #include "tests/unit/jitdump_image.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -305,15 +303,13 @@ END_TEST
 
 START_TEST(test_no_descriptors)
 {
-	struct rlimit none = { 0, 0 }, old;
 	struct jitdump_code code;
+	rlim_t before;
 
 	make_good();
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
-	none.rlim_max = old.rlim_max;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	before = unit_limit_files(0);
 	ck_assert_int_eq(jitdumps_find(dumps, PID, "jit", 0, CODE, &code, NULL), 0);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+	unit_limit_files(before);
 	ck_assert_str_eq(lookup(PID, "jit", 4), "f+0x4");
 }
 END_TEST

@@ -8,7 +8,6 @@
 #include "tests/unit/elf_image.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define PID    4242
@@ -245,17 +244,13 @@ END_TEST
 START_TEST(test_few_descriptors)
 {
 	const struct mapped_file file = { .path = "/lib/own.so" };
-	int fds = unit_open_fds(), lowest = open("/dev/null", O_RDONLY | O_CLOEXEC), left, fd = -1;
-	struct rlimit before, rl;
+	int fds = unit_open_fds(), lowest = unit_next_fd(), left, fd = -1;
+	rlim_t before;
 
-	ck_assert_int_ge(lowest, 0);
-	close(lowest);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	for (left = 0; left < 8 && fd < 0; left++) {
-		rl = (struct rlimit){ (rlim_t)(lowest + left), before.rlim_max };
-		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+		before = unit_limit_files((rlim_t)(lowest + left));
 		fd = mapped_file_open(&cfg, PID, &file);
-		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+		unit_limit_files(before);
 		ck_assert_int_eq(left ? 0 : fd, left ? 0 : -EMFILE);
 		check_opened(fd, fd < 0 ? NULL : INSIDE "lib/own.so", -EMFILE, fds);
 	}

@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -299,16 +298,14 @@ static struct mapped_file *many(int i)
 START_TEST(test_bound)
 {
 	enum { MAX = 25, NR = 4 * MAX };
-	struct rlimit before, rl;
 	int i, fds, kept = 0;
 	char name[64];
+	rlim_t before;
 
 	open_files_free(of);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	rl = (struct rlimit){ 4 * MAX + 3, before.rlim_max };
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	before = unit_limit_files(4 * MAX + 3);
 	of = open_files_new(&host, root, LATE);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	unit_limit_files(before);
 	for (i = 0; i < NR; i++) {
 		snprintf(name, sizeof(name), ROOT "%d", i);
 		write_text(name);
@@ -337,15 +334,13 @@ END_TEST
 /* Without room, no file is kept or remembered. */
 START_TEST(test_no_room)
 {
-	struct rlimit before, rl;
+	rlim_t before;
 	int fds;
 
 	open_files_free(of);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	rl = (struct rlimit){ 3, before.rlim_max };
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	before = unit_limit_files(3);
 	of = open_files_new(&host, root, LATE);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	unit_limit_files(before);
 	write_text(ROOT "0");
 	ck_assert(keep(PID, many(0)));
 	fds = unit_open_fds();
@@ -360,7 +355,7 @@ START_TEST(test_few_descriptors)
 {
 	const struct mapped_file file = { .path = "/x.so" };
 	const struct file_search what = { .pids = { PID }, .path = "/x.so" };
-	struct rlimit before, rl;
+	rlim_t before;
 	int lowest, fds;
 
 	if (!getauxval(AT_SYSINFO_EHDR))
@@ -368,19 +363,14 @@ START_TEST(test_few_descriptors)
 	write_text(ROOT "x.so");
 	check_text(open_files_search(of, &what, NULL), ROOT "x.so", 0);
 	fds = unit_open_fds();
-	lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	ck_assert_int_ge(lowest, 0);
-	close(lowest);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	rl = (struct rlimit){ (rlim_t)lowest, before.rlim_max };
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	lowest = unit_next_fd();
+	before = unit_limit_files((rlim_t)lowest);
 	ck_assert_int_eq(open_files_search(of, &what, NULL), -EMFILE);
 	ck_assert(!keep(PID, &file));
-	rl.rlim_cur++;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	unit_limit_files((rlim_t)lowest + 1);
 	ck_assert(keep(PID, &file));
 	ck_assert_int_eq(open_files_get(of, &file), -EMFILE);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	unit_limit_files(before);
 	check_get(&file, ROOT "x.so");
 	ck_assert_int_eq(unit_open_fds(), fds + 1);
 }

@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -495,18 +494,16 @@ END_TEST
 /* The lack of descriptors is returned once in a report, so that there is one warning. */
 START_TEST(test_no_descriptors)
 {
-	struct rlimit none = { 0, 0 }, old;
 	struct perf_map_symbol s;
+	rlim_t before;
 
 	write_status(PID, getuid(), NULL);
 	write_text(MAP, GOOD);
 	write_text("host/x", "");
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
-	none.rlim_max = old.rlim_max;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	before = unit_limit_files(0);
 	ck_assert_int_eq(perf_maps_find(maps, PID, 0x1000, &s), -EMFILE);
 	ck_assert_int_eq(perf_maps_find(maps, PID, 0x1000, &s), 0);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+	unit_limit_files(before);
 	perf_maps_renew(maps);
 	ck_assert_str_eq(lookup(PID, 0x1000), "f+0x0");
 }

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 /* Writes of this thread fail, as under a seccomp filter. */
@@ -377,16 +376,14 @@ END_TEST
 
 START_TEST(test_no_fd)
 {
-	struct rlimit before, few;
 	struct source b = make(0, 0);
 	struct err err = { 0 };
 	struct ring_thread *k;
+	rlim_t before;
 
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	few = (struct rlimit){ 0, before.rlim_max };
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	before = unit_limit_files(0);
 	k = ring_thread_start(&none, true, -1, &ops, &b, &err);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	unit_limit_files(before);
 	ck_assert_ptr_null(k);
 	ck_assert_int_eq(err.code, -EMFILE);
 	ck_assert_str_eq(err.msg, "cannot create an eventfd: Too many open files");

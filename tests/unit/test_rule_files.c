@@ -9,7 +9,6 @@
 #include "unwind/rule_files.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define FRAME 0x40 /* a function of the program, as offset in its code */
@@ -22,16 +21,6 @@ static struct mapped_files_cfg cfg;
 static struct tasks *tasks;
 static struct rule_files *files;
 static int fds; /* open before the test */
-
-/* The number of the next descriptor. */
-static int next_fd(void)
-{
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	return fd;
-}
 
 /* Process @pid has the program at @path. */
 static void put_program(pid_t pid, const char *path)
@@ -331,15 +320,12 @@ END_TEST
 START_TEST(test_no_descriptors)
 {
 	struct mapped_file file = { .path = "/bin/a" };
-	struct rlimit limit, none;
+	rlim_t before;
 
 	put_program(5, "/bin/a");
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	none = limit;
-	none.rlim_cur = (rlim_t)_i;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	before = unit_limit_files((rlim_t)_i);
 	ck_assert(!find(4, &file));
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	unit_limit_files(before);
 	assert_rules(find(5, &file));
 }
 END_TEST
@@ -350,7 +336,7 @@ START_TEST(test_spared_descriptors)
 	struct mapped_file file[] = { { .path = "/bin/a" }, { .path = "/bin/b" }, { .path = "/bin/c" },
 				      { .path = "/bin/d" }, { .path = "/bin/e" }, { .path = "/bin/f" } };
 	const size_t nr = ARRAY_SIZE(file) - 1;
-	struct rlimit limit, few;
+	rlim_t before;
 	size_t i;
 	int rc;
 
@@ -358,16 +344,12 @@ START_TEST(test_spared_descriptors)
 		put_program(5, file[i].path);
 	for (i = 0; i < nr; i++)
 		assert_rules(find(5, &file[i]));
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	few = limit;
-	few.rlim_cur = (rlim_t)next_fd();
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	before = unit_limit_files((rlim_t)unit_next_fd());
 	assert_rules(find(5, &file[nr]));
-	few.rlim_cur = (rlim_t)fds;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	unit_limit_files((rlim_t)fds);
 	ck_assert_ptr_null(rule_files_find(files, 5, &(struct mapping){ 0x1000, 0x2000, 0, &file[0] }, &rc));
 	ck_assert_int_eq(rc, -EMFILE);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	unit_limit_files(before);
 	ck_assert_ptr_nonnull(rule_files_find(files, 5, &(struct mapping){ 0x1000, 0x2000, 0, &file[0] }, &rc));
 	ck_assert_int_eq(rc, 0);
 }
@@ -378,21 +360,18 @@ START_TEST(test_debug_descriptors)
 {
 	struct mapped_file file = { .path = "/bin/a" };
 	const struct mapping m = { 0x1000, 0x2000, 0, &file };
-	struct rlimit limit, few;
+	rlim_t before;
 	struct rules *r;
 	int rc;
 
 	write_built("5/root/bin/a", false);
 	write_built("host/usr/lib/debug" BUILD, true);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	few = limit;
-	few.rlim_cur = (rlim_t)(next_fd() + _i);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	before = unit_limit_files((rlim_t)(unit_next_fd() + _i));
 	r = rule_files_find(files, 5, &m, &rc);
 	ck_assert_int_eq(rc, r ? 0 : -EMFILE);
 	if (r)
 		assert_rules(r);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	unit_limit_files(before);
 	if (!r)
 		ck_assert_int_eq(unit_open_fds(), fds);
 	assert_rules(find(5, &file));
@@ -403,17 +382,14 @@ END_TEST
 START_TEST(test_few_descriptors)
 {
 	struct mapped_file a = { .path = "/bin/a" }, b = { .path = "/bin/b" };
-	struct rlimit limit, few;
+	rlim_t before;
 
 	put_program(5, "/bin/a");
 	put_program(5, "/bin/b");
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	few = limit;
 	assert_rules(find(5, &a));
-	few.rlim_cur = (rlim_t)next_fd();
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	before = unit_limit_files((rlim_t)unit_next_fd());
 	ck_assert(!find(5, &b));
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	unit_limit_files(before);
 	assert_rules(find(5, &b));
 	assert_rules(find(5, &a));
 }

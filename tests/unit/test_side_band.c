@@ -254,12 +254,8 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *rl)
 
 static void setup(void)
 {
-	struct rlimit rl;
-
 	memset(&kernel, 0, sizeof(kernel));
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
-	rl.rlim_cur = MAX_FDS;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	unit_limit_files(MAX_FDS);
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	req = (struct request){ .host = &host, .sampling = { event_default(), 49, 0 }, .asked = 125 };

@@ -14,7 +14,6 @@
 
 #include <inttypes.h>
 #include <sys/auxv.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define PID  4242
@@ -30,11 +29,11 @@ static struct symbols *syms;
 static struct build_ids *table;
 static struct recorded origin;
 
-static struct rlimit descriptors; /* before a test has lowered the limit */
+static rlim_t descriptors; /* the limit outside of tests */
 
 static void setup(void)
 {
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+	descriptors = unit_limit_files(1024); /* the usual one: shares of it are kept open */
 	dir = unit_tmpdir();
 	ck_assert_int_ge(asprintf(&proc, "%s/proc", dir), 0);
 	host = (struct host){ .proc = proc, .sys = dir };
@@ -54,7 +53,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
+	unit_limit_files(descriptors);
 	symbols_free(syms);
 	perf_maps_free(perf_maps);
 	build_ids_free(table);
@@ -491,25 +490,10 @@ START_TEST(test_many_files)
 }
 END_TEST
 
-static int free_descriptor(void)
-{
-	int fd = dup(STDERR_FILENO);
-
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	return fd;
-}
-
 /* Lower the limit so that @room more descriptors can be opened. Return: what it was. */
-static struct rlimit leave_descriptors(int room)
+static rlim_t leave_descriptors(int room)
 {
-	struct rlimit all, few;
-
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &all), 0);
-	few = all;
-	few.rlim_cur = (rlim_t)(free_descriptor() + room);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	return all;
+	return unit_limit_files((rlim_t)(unit_next_fd() + room));
 }
 
 /*
@@ -665,7 +649,7 @@ END_TEST
  */
 START_TEST(test_no_rules)
 {
-	struct rlimit all;
+	rlim_t all;
 	struct err why;
 	bool found;
 
@@ -676,7 +660,7 @@ START_TEST(test_no_rules)
 	ck_assert_int_eq(symbols_skipped(syms, &why), !found);
 	if (!found)
 		ck_assert_int_eq(strncmp(why.msg, "the symbols or unwind rules of 1 files were not read: ", 54), 0);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	unit_limit_files(all);
 	ck_assert_int_eq(lookup(PID, CODE + 0x101, false)[0] == '0', found);
 	ck_assert_int_eq(symbols_user_called(syms, PID, "test", 0, CODE + 0x102, false), found);
 	symbols_renew(syms);
@@ -1384,7 +1368,7 @@ END_TEST
 START_TEST(test_partial_later)
 {
 	char debug_dir[4096];
-	struct rlimit all;
+	rlim_t all;
 	struct err why;
 
 	map_partial(debug_dir, sizeof(debug_dir));
@@ -1392,7 +1376,7 @@ START_TEST(test_partial_later)
 	all = leave_descriptors(0);
 	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "- [partial]");
 	ck_assert(symbols_skipped(syms, &why));
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	unit_limit_files(all);
 	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "- [partial]");
 	symbols_renew(syms);
 	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "first+0x4 [partial]");
@@ -1434,7 +1418,7 @@ static bool one_skipped(void)
 START_TEST(test_skipped_once)
 {
 	char debug_dir[4096], name[256];
-	struct rlimit all;
+	rlim_t all;
 	int report;
 
 	map_stripped(debug_dir, sizeof(debug_dir));
@@ -1446,7 +1430,7 @@ START_TEST(test_skipped_once)
 		ck_assert_str_eq(lookup(PID, TEXT + 0x800, false), "- [stripped]");
 		ck_assert(one_skipped() || !strcmp(name, "first+0x0 [stripped]"));
 	}
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	unit_limit_files(all);
 	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), name);
 	symbols_renew(syms);
 	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), "first+0x0 [stripped]");
@@ -1456,13 +1440,13 @@ END_TEST
 /* The warning is for the whole run: a complete report does not withdraw it. */
 START_TEST(test_skipped_earlier)
 {
-	struct rlimit all;
+	rlim_t all;
 
 	map_functions("/bin/gzip");
 	all = leave_descriptors(0);
 	symbols_renew(syms);
 	ck_assert_str_eq(lookup(PID, CODE + 0x100, false), "- [gzip]");
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	unit_limit_files(all);
 	symbols_renew(syms);
 	ck_assert_str_eq(lookup(PID, CODE + 0x100, false), "0x421100+0x0 [gzip]");
 	ck_assert(one_skipped());

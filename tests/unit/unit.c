@@ -134,3 +134,25 @@ unsigned int unit_open_fds(void)
 	closedir(d);
 	return nr - 1; /* the directory's own descriptor */
 }
+
+int unit_next_fd(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	return fd;
+}
+
+rlim_t unit_limit_files(rlim_t nr)
+{
+	struct rlimit limit;
+	rlim_t before;
+
+	/* A test may have its own getrlimit() and setrlimit(). */
+	ck_assert_int_eq(prlimit(0, RLIMIT_NOFILE, NULL, &limit), 0);
+	before = limit.rlim_cur;
+	limit.rlim_cur = nr < limit.rlim_max ? nr : limit.rlim_max;
+	ck_assert_int_eq(prlimit(0, RLIMIT_NOFILE, &limit, NULL), 0);
+	return before;
+}
