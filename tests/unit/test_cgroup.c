@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tasks/cgroup.h"
+#include "tests/unit/failing_memory.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -316,6 +317,32 @@ START_TEST(test_deep)
 }
 END_TEST
 
+/* Without memory for the way up, a cgroup is found by a walk, or missed until the next lookup. */
+START_TEST(test_no_memory)
+{
+	int fds = unit_open_fds();
+	char below[160];
+	struct cgroup *c;
+	struct err err;
+	uint64_t id;
+	bool has;
+
+	if (!make_ours())
+		return;
+	ck_assert_int_eq(cgroup_open(&c, ours, &err), 0);
+	snprintf(below, sizeof(below), "%s/below", ours);
+	ck_assert_int_eq(mkdir(below, 0700), 0);
+	id = inode(below);
+	memory_fail_after(0, false);
+	has = cgroup_has(c, id);
+	ck_assert(memory_restore());
+	ck_assert_int_eq(nr_missed(c), !has);
+	ck_assert(cgroup_has(c, id));
+	ck_assert_int_eq(unit_open_fds(), fds + 1);
+	cgroup_close(c);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("cgroup");
@@ -334,6 +361,7 @@ int main(void)
 	tcase_add_test(t, test_elsewhere);
 	tcase_add_loop_test(t, test_tree, 0, 2);
 	tcase_add_loop_test(t, test_deep, 0, 2);
+	tcase_add_test(t, test_no_memory);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -920,7 +920,7 @@ static const struct image_symbol stripped_of[] = { FUNC("", 0, 0), FUNC("local",
 						   FUNC("_first", 0x100, 8) };
 
 /* Without .symtab: the image has one without entries, whose type is changed. */
-static void parse_stripped(int class, int encoding)
+static void build_stripped(int class, int encoding)
 {
 	image_build(&im, class, encoding, NULL, 0, exported, ARRAY_SIZE(exported));
 	if (class == ELFCLASS64) {
@@ -930,6 +930,11 @@ static void parse_stripped(int class, int encoding)
 
 		memcpy(im.bytes + im.shdr + SEC_SYMTAB * sizeof(Elf32_Shdr) + offsetof(Elf32_Shdr, sh_type), &type, 4);
 	}
+}
+
+static void parse_stripped(int class, int encoding)
+{
+	build_stripped(class, encoding);
 	ck_assert_int_eq(parse(im.bytes, im.len), 0);
 	ck_assert(elf_symbols_wants_debug(es));
 	image_release(&im);
@@ -1091,6 +1096,43 @@ START_TEST(test_debug_not_a_file)
 }
 END_TEST
 
+/* Read the image as the debug file of a program that cannot be read. */
+static int read_debug_alone(void)
+{
+	int fd = image_fd(), rc;
+	struct elf_file f;
+
+	rc = elf_file_open(&f, fd);
+	close(fd);
+	return rc ? rc : elf_symbols_of_debug(&f, &es);
+}
+
+START_TEST(test_debug_alone)
+{
+	static const struct mapped_file file = { .path = "/file" };
+	const struct mapping m = { 0x10000, 0x10000 + TEXT_SIZE, TEXT_OFFSET, &file };
+	bool wide = formats[_i].class == ELFCLASS64;
+	int fds = unit_open_fds();
+	uint64_t vaddr = 0;
+
+	build_stripped(formats[_i].class, formats[_i].encoding);
+	ck_assert_int_eq(read_debug_alone(), -ENOENT);
+	ck_assert_ptr_null(es);
+	ck_assert_int_eq(unit_open_fds(), fds);
+	image_release(&im);
+	image_build(&im, formats[_i].class, formats[_i].encoding, stripped_of, ARRAY_SIZE(stripped_of), NULL, 0);
+	/* It has no code: the mapping alone tells where the code is. */
+	poke(im.phdr + (wide ? offsetof(Elf64_Phdr, p_filesz) : offsetof(Elf32_Phdr, p_filesz)), wide ? 8 : 4, 0);
+	ck_assert_int_eq(read_debug_alone(), 0);
+	ck_assert_str_eq(lookup(0x10c), "local+0x4");
+	ck_assert(elf_symbols_vaddr(es, &m, m.start + 0x10c, &vaddr));
+	ck_assert_uint_eq(vaddr, TEXT_ADDR + 0x10c);
+	/* No further file has more symbols. */
+	ck_assert(!elf_symbols_wants_debug(es));
+	ck_assert(!elf_symbols_want_names(es));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("elf");
@@ -1121,6 +1163,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_partial, 0, ARRAY_SIZE(partials));
 	tcase_add_loop_test(tc, test_debug_builds, 0, 8);
 	tcase_add_test(tc, test_debug_not_a_file);
+	tcase_add_loop_test(tc, test_debug_alone, 0, ARRAY_SIZE(formats));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -3,6 +3,7 @@
 #include "tests/unit/failing_memory.h"
 #include "tests/unit/unit.h"
 
+#include "core/formats/profile.pb-c.h"
 #include "core/formats/read.h"
 #include "core/report/report.h"
 
@@ -659,6 +660,52 @@ START_TEST(test_pprof)
 }
 END_TEST
 
+/* Parse a compressed profile. The caller frees it. */
+static Pprof__Profile *parse_pprof(const void *bytes, size_t len)
+{
+	static unsigned char plain[64 << 10];
+	z_stream z = {
+		.next_in = (unsigned char *)bytes, .avail_in = (uInt)len, .next_out = plain, .avail_out = sizeof(plain)
+	};
+
+	ck_assert_int_eq(inflateInit2(&z, 16 + MAX_WBITS), Z_OK); /* 16: as gzip writes it */
+	ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
+	inflateEnd(&z);
+	return pprof__profile__unpack(NULL, z.total_out, plain);
+}
+
+/* The number that @sample has as @label; 0: none. */
+static int64_t pprof_number(const Pprof__Profile *p, const Pprof__Sample *sample, const char *label)
+{
+	int64_t found = 0;
+	size_t i;
+
+	for (i = 0; i < sample->n_label; i++)
+		if (!strcmp(p->string_table[sample->label[i]->key], label))
+			found = sample->label[i]->num;
+	return found;
+}
+
+/* Reports of the same program one after the other: each sample says of which one it is. */
+START_TEST(test_pprof_intervals)
+{
+	const struct report_about about = { .period_ns = 1 };
+	size_t reports = _i ? 3 : 1, len, i;
+	char *written = write_rows(&report_pprof, &about, rows, 1, (unsigned int)reports, &len);
+	Pprof__Profile *p = parse_pprof(written, len);
+
+	ck_assert_ptr_nonnull(p);
+	ck_assert_uint_eq(p->n_sample, reports);
+	for (i = 0; i < reports; i++) {
+		ck_assert_int_eq(pprof_number(p, p->sample[i], "pid"), rows[0].pid);
+		ck_assert_int_eq(pprof_number(p, p->sample[i], "tid"), rows[0].tid);
+		ck_assert_int_eq(pprof_number(p, p->sample[i], "interval"), reports > 1 ? (int64_t)i + 1 : 0);
+	}
+	pprof__profile__free_unpacked(p, NULL);
+	free(written);
+}
+END_TEST
+
 /* A message, with its padding (a field without meaning), may have 1 MiB. */
 START_TEST(test_pprof_limit)
 {
@@ -902,6 +949,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_labels_compared, 0, 2);
 	tcase_add_loop_test(tc, test_origin, 0, 2);
 	tcase_add_loop_test(tc, test_pprof, 0, (int)ARRAY_SIZE(pprof));
+	tcase_add_loop_test(tc, test_pprof_intervals, 0, 2);
 	tcase_add_loop_test(tc, test_pprof_limit, 0, 2);
 	tcase_add_test(tc, test_json_text);
 	tcase_add_test(tc, test_speedscope_text);

@@ -3,6 +3,7 @@
 #include "core/tasks/pinned.h"
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -90,6 +91,28 @@ START_TEST(test_strange)
 	if (fd < 0)
 		return;
 	refused(path, -EINVAL);
+	close(fd);
+}
+END_TEST
+
+/* A program without standard input may get the map as descriptor 0. */
+START_TEST(test_first_descriptor)
+{
+	int fd = pin(BPF_MAP_TYPE_HASH, 8, 8), input;
+	struct pinned *p;
+	struct err err;
+
+	if (fd < 0)
+		return;
+	input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	ck_assert_int_ge(input, 0);
+	close(STDIN_FILENO);
+	ck_assert_int_eq(pinned_open(&p, &host_here, path, &err), 0);
+	ck_assert_int_eq(pinned_fd(p), STDIN_FILENO);
+	pinned_close(p);
+	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
+	ck_assert_int_eq(dup2(input, STDIN_FILENO), STDIN_FILENO);
+	close(input);
 	close(fd);
 }
 END_TEST
@@ -211,6 +234,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_refused);
 	tcase_add_loop_test(t, test_strange, 0, ARRAY_SIZE(strange));
+	tcase_add_test(t, test_first_descriptor);
 	tcase_add_loop_test(t, test_has, 0, ARRAY_SIZE(value_sizes));
 	tcase_add_test(t, test_told);
 	tcase_add_test(t, test_many);
