@@ -9,6 +9,7 @@
 #include "core/session/open.h"
 #include "core/session/ring_thread.h"
 #include "core/session/session.h"
+#include "core/session/state.h"
 #include "core/session/statistics.h"
 #include "tests/unit/fake_kernel.h"
 #include "tests/unit/fake_source.h"
@@ -1418,6 +1419,29 @@ START_TEST(test_targets_gone)
 }
 END_TEST
 
+/* The CPU time of a target is known at the end if the kernel tells it. */
+START_TEST(test_targets_ran)
+{
+	static pid_t id = FIRST_TASK;
+	struct outcome o;
+
+	put_task(0, true);
+	if (_i)
+		unit_write(dir, "5000001/schedstat", "700 0 1\n", 8);
+	options.pids = &id;
+	options.nr_pids = 1;
+	options.filter.by_tid = true;
+	last_for(1000, 0);
+	must_open(plain_ways);
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	assert_balanced(&o);
+	ck_assert_int_eq(session->ran_known, _i);
+	if (_i)
+		ck_assert_uint_eq(session->ran_ns, 0);
+}
+END_TEST
+
 /* ---- progress */
 
 enum { CALLS = 16 };
@@ -1713,6 +1737,7 @@ int main(void)
 	tcase_add_test(tc, test_progress_costs_no_wakeup);
 	tcase_add_loop_test(tc, test_targets, 0, 4 * HOWS * ARRAY_SIZE(targets));
 	tcase_add_loop_test(tc, test_targets_gone, 0, 4);
+	tcase_add_loop_test(tc, test_targets_ran, 0, 2);
 	tcase_add_loop_test(tc, test_signals, 0, ARRAY_SIZE(signals));
 	tcase_add_loop_test(tc, test_told, 0, ARRAY_SIZE(tells));
 	tcase_add_loop_test(tc, test_ahead, 0, ARRAY_SIZE(ahead));
