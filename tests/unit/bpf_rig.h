@@ -219,6 +219,17 @@ static void end_and_take(void)
 
 /* ---- calls that are refused */
 
+/* The first call of attach() is refused. */
+static void check_attach_refused(void)
+{
+	open_counter();
+	fake_bpf_refuse(0, -EBUSY);
+	ck_assert_int_eq(ops->attach(c, 1, &err), -EBUSY);
+	ck_assert_str_eq(err.msg, "cannot give the BPF program the ring of CPU 3: Device or resource busy");
+	ck_assert(fake_bpf_accept());
+	ck_assert_int_eq(attached_fd, -1);
+}
+
 /* A new kernel, with the same types of programs. */
 static void renew_kernel(void)
 {

@@ -353,11 +353,7 @@ END_TEST
 
 START_TEST(test_attach_refused)
 {
-	open_counter();
-	fake_bpf_refuse(0, -EBUSY);
-	ck_assert_int_eq(ops->attach(c, 1, &err), -EBUSY);
-	ck_assert_str_eq(err.msg, "cannot give the BPF program the ring of CPU 3: Device or resource busy");
-	fake_bpf_accept();
+	check_attach_refused();
 	attach_refused = -EEXIST;
 	ck_assert_int_eq(ops->attach(c, 1, &err), -EEXIST);
 	ck_assert_str_eq(err.msg, "cannot attach the BPF program to the perf event of CPU 3: File exists");

@@ -343,11 +343,7 @@ END_TEST
 
 START_TEST(test_attach_refused)
 {
-	open_counter();
-	fake_bpf_refuse(0, -EBUSY);
-	ck_assert_int_eq(ops->attach(c, 1, &err), -EBUSY);
-	ck_assert_str_eq(err.msg, "cannot give the BPF program the ring of CPU 3: Device or resource busy");
-	ck_assert_int_eq(attached_fd, -1);
+	check_attach_refused();
 }
 END_TEST
 

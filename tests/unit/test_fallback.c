@@ -515,20 +515,10 @@ __attribute__((no_sanitize("address", "undefined"))) int setrlimit(__rlimit_reso
 	return -1;
 }
 
-/* From now on this process can open so many more files. Return: the limit before. */
-static rlim_t leave_files(unsigned int nr)
-{
-	int limit;
-
-	for (limit = 0; nr || fcntl(limit, F_GETFD) >= 0; limit++)
-		nr -= fcntl(limit, F_GETFD) < 0;
-	return unit_limit_files((rlim_t)limit);
-}
-
 /* Beside its events a run needs three descriptors. */
 START_TEST(test_few_files)
 {
-	rlim_t before = leave_files(3 + (unsigned int)_i);
+	rlim_t before = unit_leave_files(3 + (unsigned int)_i);
 	struct way_trial t;
 
 	few_files = true;

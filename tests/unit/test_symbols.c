@@ -490,12 +490,6 @@ START_TEST(test_many_files)
 }
 END_TEST
 
-/* Lower the limit so that @room more descriptors can be opened. Return: what it was. */
-static rlim_t leave_descriptors(int room)
-{
-	return unit_limit_files((rlim_t)(unit_next_fd() + room));
-}
-
 /*
  * Descriptors that an earlier report used are free for the files of the next one, also for files that had none before.
  */
@@ -510,7 +504,7 @@ START_TEST(test_room)
 		write_library(name);
 		map_at(PID, TEXT + (uint64_t)i * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, strrchr(name, '/'), 0);
 	}
-	leave_descriptors(room);
+	unit_leave_files(room);
 	for (report = 0; report < 4; report++) {
 		symbols_renew(syms);
 		named = 0;
@@ -654,7 +648,7 @@ START_TEST(test_no_rules)
 	bool found;
 
 	map_functions("/bin/gzip");
-	all = leave_descriptors(_i);
+	all = unit_leave_files((unsigned int)_i);
 	symbols_renew(syms);
 	found = lookup(PID, CODE + 0x100, false)[0] == '0';
 	ck_assert_int_eq(symbols_skipped(syms, &why), !found);
@@ -1373,7 +1367,7 @@ START_TEST(test_partial_later)
 
 	map_partial(debug_dir, sizeof(debug_dir));
 	ck_assert_str_eq(lookup(PID, TEXT + 0x204, false), "last+0x4 [partial]");
-	all = leave_descriptors(0);
+	all = unit_leave_files(0);
 	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "- [partial]");
 	ck_assert(symbols_skipped(syms, &why));
 	unit_limit_files(all);
@@ -1422,7 +1416,7 @@ START_TEST(test_skipped_once)
 	int report;
 
 	map_stripped(debug_dir, sizeof(debug_dir));
-	all = leave_descriptors(_i);
+	all = unit_leave_files((unsigned int)_i);
 	for (report = 0; report < 3; report++) {
 		symbols_renew(syms);
 		symbols_user_called(syms, PID, "test", 0, TEXT, false);
@@ -1443,7 +1437,7 @@ START_TEST(test_skipped_earlier)
 	rlim_t all;
 
 	map_functions("/bin/gzip");
-	all = leave_descriptors(0);
+	all = unit_leave_files(0);
 	symbols_renew(syms);
 	ck_assert_str_eq(lookup(PID, CODE + 0x100, false), "- [gzip]");
 	unit_limit_files(all);
@@ -1466,7 +1460,7 @@ START_TEST(test_room_for_rules)
 		map_at(PID, 2 * BASE + (uint64_t)i * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, strrchr(name, '/'), 0);
 		ck_assert_int_eq(lookup(PID, 2 * BASE + (uint64_t)i * TEXT_SIZE + 0x142, false)[0], 's');
 	}
-	leave_descriptors(0);
+	unit_leave_files(0);
 	symbols_renew(syms);
 	ck_assert(symbols_user_called(syms, PID, "test", 0, CODE + 0x100, false));
 	ck_assert(!symbols_skipped(syms, NULL));

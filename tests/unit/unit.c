@@ -135,15 +135,6 @@ unsigned int unit_open_fds(void)
 	return nr - 1; /* the directory's own descriptor */
 }
 
-int unit_next_fd(void)
-{
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	return fd;
-}
-
 rlim_t unit_limit_files(rlim_t nr)
 {
 	struct rlimit limit;
@@ -155,4 +146,13 @@ rlim_t unit_limit_files(rlim_t nr)
 	limit.rlim_cur = nr < limit.rlim_max ? nr : limit.rlim_max;
 	ck_assert_int_eq(prlimit(0, RLIMIT_NOFILE, &limit, NULL), 0);
 	return before;
+}
+
+rlim_t unit_leave_files(unsigned int room)
+{
+	int limit;
+
+	for (limit = 0; room || fcntl(limit, F_GETFD) >= 0; limit++)
+		room -= fcntl(limit, F_GETFD) < 0;
+	return unit_limit_files((rlim_t)limit);
 }

@@ -53,14 +53,14 @@ struct host unit_host(const char *top);
 /** unit_open_fds() - number of open descriptors. */
 unsigned int unit_open_fds(void);
 
-/** unit_next_fd() - the descriptor that the next call to open(2) returns. */
-int unit_next_fd(void);
-
 /**
  * unit_limit_files() - set the soft limit RLIMIT_NOFILE: new descriptors are below @nr, or below the hard limit if that
  * is lower. Open descriptors stay. Return: the soft limit before.
  */
 rlim_t unit_limit_files(rlim_t nr);
+
+/** unit_leave_files() - the same, so that @room more descriptors can be opened. */
+rlim_t unit_leave_files(unsigned int room);
 
 /** unit_below_valgrind() - true if this program runs under valgrind. */
 bool unit_below_valgrind(void);
