@@ -311,6 +311,31 @@ static int decode_deferred(const struct perf_event_attr *attr, struct words w, u
 	return 1;
 }
 
+/* The number of words of a sample_id. */
+static unsigned int sample_id_words(const struct perf_event_attr *attr)
+{
+	const uint64_t fields = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+				PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+
+	return attr->sample_id_all ? (unsigned int)__builtin_popcountll(attr->sample_type & fields) : 0;
+}
+
+/*
+ * Up to 6.18 at least, perf_event_ksymbol_output() adds the size of the sample_id for each event that gets the record,
+ * and does not take it off again. If another profiler began later, unwritten words follow our sample_id.
+ */
+size_t decode_size(const struct perf_event_attr *attr, const struct perf_event_header *record, size_t size)
+{
+	const size_t before = sizeof(*record) + 2 * sizeof(uint64_t); /* address; length, type and flags */
+	size_t len, words;
+
+	if (record->type != PERF_RECORD_KSYMBOL || size < before)
+		return size;
+	len = strnlen((const char *)record + before, size - before);
+	words = len / sizeof(uint64_t) + 1 + sample_id_words(attr);
+	return words * sizeof(uint64_t) < size - before ? before + words * sizeof(uint64_t) : size;
+}
+
 uint64_t decode_identifier(const struct perf_event_header *record, size_t size)
 {
 	const uint64_t *words = (const uint64_t *)record;
@@ -323,12 +348,13 @@ uint64_t decode_identifier(const struct perf_event_header *record, size_t size)
 int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out)
 {
 	const struct perf_event_header *h = bytes;
-	struct words w = { (const uint64_t *)bytes + 1, size / 8 - 1 };
+	struct words w;
 	uint64_t task = 0;
 	int rc;
 
 	if (size < sizeof(*h) || size % 8 || h->size != size)
 		return -EBADMSG;
+	w = (struct words){ (const uint64_t *)bytes + 1, decode_size(attr, h, size) / 8 - 1 };
 	*out = (struct record){ .type = h->type, .mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK, .cpu = UINT32_MAX };
 	if (h->type == PERF_RECORD_SAMPLE)
 		return decode_sample(attr, w, out);

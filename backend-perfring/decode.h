@@ -95,6 +95,12 @@ struct record {
 uint64_t decode_identifier(const struct perf_event_header *record, size_t size);
 
 /**
+ * decode_size() - the size of a record up to the end of its sample_id. A kernel may have written less than it says.
+ * @attr: of the event that wrote the record; @record: @size bytes. Return: at most @size.
+ */
+size_t decode_size(const struct perf_event_attr *attr, const struct perf_event_header *record, size_t size);
+
+/**
  * record_reg() - the value of register @reg (PERF_REG_*) in sample @r, whose ABI is not _NONE. NULL: the sample does
  * not have this register.
  */

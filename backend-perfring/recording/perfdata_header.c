@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/recording/perfdata_header.h"
 
+#include "backend-perfring/decode.h"
 #include "core/base/grow.h"
 #include "core/host/event_types.h"
 
@@ -171,14 +172,14 @@ size_t header_event_by_id(const struct perfdata_header *h, uint64_t id)
 size_t header_event_of(const struct perfdata_header *h, const struct perf_event_header *record)
 {
 	bool sample = record->type == PERF_RECORD_SAMPLE;
-	size_t words = record->size / sizeof(uint64_t), event;
-	size_t at = sample ? h->sample_id_at : h->other_id_at;
+	size_t at = sample ? h->sample_id_at : h->other_id_at, words, event;
 	uint64_t id;
 
 	if (!h->nr_events)
 		return SIZE_MAX;
 	if (h->nr_events == 1 || !at || record->type == PERFDATA_FINISHED_ROUND)
 		return 0;
+	words = decode_size(&h->events[0]->attr, record, record->size) / sizeof(uint64_t);
 	if (at >= words)
 		return sample ? SIZE_MAX : 0;
 	id = ((const uint64_t *)record)[sample ? at : words - at];
@@ -189,7 +190,7 @@ size_t header_event_of(const struct perfdata_header *h, const struct perf_event_
 uint64_t header_time_of(const struct perfdata_header *h, const struct perf_event_header *record)
 {
 	const uint64_t *words = (const uint64_t *)record;
-	size_t nr = record->size / sizeof(*words), event = header_event_of(h, record), at;
+	size_t event = header_event_of(h, record), nr, at;
 	const struct perf_event_attr *a;
 
 	if (!h->nr_events)
@@ -200,8 +201,9 @@ uint64_t header_time_of(const struct perfdata_header *h, const struct perf_event
 	if (record->type == PERF_RECORD_SAMPLE) {
 		at = 1 + has_field(a, PERF_SAMPLE_IDENTIFIER) + has_field(a, PERF_SAMPLE_IP) +
 		     has_field(a, PERF_SAMPLE_TID);
-		return at < nr ? words[at] : 0;
+		return at < record->size / sizeof(*words) ? words[at] : 0;
 	}
+	nr = decode_size(a, record, record->size) / sizeof(*words);
 	at = 1 + has_field(a, PERF_SAMPLE_ID) + has_field(a, PERF_SAMPLE_STREAM_ID) + has_field(a, PERF_SAMPLE_CPU) +
 	     has_field(a, PERF_SAMPLE_IDENTIFIER);
 	return a->sample_id_all && at < nr ? words[nr - at] : 0;

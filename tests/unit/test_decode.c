@@ -1179,6 +1179,16 @@ START_TEST(test_ksymbol)
 	ck_assert_int_eq(r.ksymbol.removed, ksymbols[_i].removed);
 	ck_assert_uint_eq(r.time, 77000);
 	free(bytes);
+	/* The events of two other profilers have got the record before. */
+	put(&w, 1);
+	put(&w, two(2, 3));
+	finish(&w, PERF_RECORD_KSYMBOL, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+	ck_assert_str_eq(r.ksymbol.name, ksymbols[_i].name);
+	ck_assert_uint_eq(r.time, 77000);
+	ck_assert_int_eq(r.writer, 902);
+	ck_assert_uint_eq(decode_size(&attr, bytes, 8 * w.nr), 8 * (w.nr - 2));
+	free(bytes);
 	attr.sample_id_all = 0; /* then the name is the rest, which must not be missing */
 	for (size = 8; size <= 24; size += 8) {
 		ck_assert_int_eq(decode_copy(&attr, &w, size, true, &r, &bytes), -EBADMSG);

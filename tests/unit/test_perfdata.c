@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/recording/perfdata.h"
+#include "backend-perfring/recording/perfdata_header.h"
 #include "tests/unit/failing_memory.h"
 #include "tests/unit/perfdata_image.h"
 #include "tests/unit/unit.h"
@@ -957,6 +958,38 @@ START_TEST(owner_of_others)
 }
 END_TEST
 
+/* Kernels say that a KSYMBOL record is larger than what they wrote: here by an id and a time. */
+START_TEST(larger_than_written)
+{
+	const struct perf_event_attr attr = { .size = sizeof(attr),
+					      .sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
+					      .sample_id_all = 1 };
+	const uint64_t ids[] = { 11, 12 };
+	struct {
+		struct perf_event_header header;
+		uint64_t start, rest;
+		char name[16];
+		uint64_t time, id, others[2];
+	} record = {
+		{ PERF_RECORD_KSYMBOL, 0, sizeof(record) }, 0xffffffffc0001000, 0x80, "bpf_prog", 77000, 12, { 5, 11 }
+	};
+	struct perfdata_header h = { 0 };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(header_add_event(&h, &attr, sizeof(attr)), 0);
+		ck_assert_int_eq(header_add_ids(&h, &ids[i], 1), 0);
+	}
+	ck_assert_uint_eq(header_event_of(&h, &record.header), 1);
+	ck_assert_uint_eq(header_time_of(&h, &record.header), 77000);
+	/* Those of other types have the last words. */
+	record.header.type = PERF_RECORD_TEXT_POKE;
+	ck_assert_uint_eq(header_event_of(&h, &record.header), 0);
+	ck_assert_uint_eq(header_time_of(&h, &record.header), 5);
+	header_release(&h);
+}
+END_TEST
+
 START_TEST(no_events)
 {
 	struct seen s;
@@ -1120,6 +1153,7 @@ int main(void)
 	tcase_add_loop_test(c, damaged_to_the_end, 0, 2);
 	tcase_add_loop_test(c, owner, 0, ARRAY_SIZE(owners));
 	tcase_add_test(c, owner_of_others);
+	tcase_add_test(c, larger_than_written);
 	tcase_add_test(c, no_events);
 	suite_add_tcase(suite, c);
 #ifdef HAVE_ZSTD
