@@ -52,7 +52,7 @@ struct process *processes_sharing(const struct processes *ps, struct process *p,
 	return NULL;
 }
 
-static void release_reading(struct reading *r)
+void reading_release(struct reading *r)
 {
 	if (r && !--r->refs)
 		free(r);
@@ -83,7 +83,7 @@ static void drop_images(struct processes *ps, struct process *p, size_t nr, bool
 		p->nr_sampled -= im->sampled;
 		p->nr_remapped -= im->remapped;
 		maps_unref(im->maps);
-		release_reading(im->reading);
+		reading_release(im->reading);
 	}
 	ps->nr_images -= p->nr_images - left;
 	p->nr_images = left;
@@ -144,9 +144,7 @@ int process_add_image(struct processes *ps, struct process *p, const char *comm,
 	maps = from ? maps_ref(from->maps) : maps_new(&ps->mappings);
 	if (!maps)
 		return -ENOMEM;
-	reading = from ? from->reading : NULL;
-	if (reading)
-		reading->refs++; /* @from may be dropped now */
+	reading = from ? image_hold_reading(from) : NULL; /* @from may be dropped now */
 	make_room(ps, p);
 	if (p->nr_images)
 		process_newest(p)->ended_ns = ps->event_ns;
@@ -205,7 +203,7 @@ static void go_on_with(struct processes *ps, struct process *p, size_t i)
 	p->nr_sampled -= dropped.sampled;
 	p->nr_remapped -= dropped.remapped;
 	maps_unref(dropped.maps);
-	release_reading(dropped.reading);
+	reading_release(dropped.reading);
 }
 
 void process_remapped(struct processes *ps, struct process *p)
@@ -239,9 +237,8 @@ struct image *process_writable(struct processes *ps, struct process *p)
 	if (!maps)
 		return NULL;
 	maps_unref(im->maps);
-	release_reading(im->reading);
 	im->maps = maps;
-	im->reading = NULL;
+	image_set_reading(im, NULL);
 	p->learned = false;
 	return im;
 }
@@ -257,12 +254,24 @@ struct reading *image_begin_reading(struct image *im, pid_t pid)
 
 	if (!r)
 		return NULL;
-	release_reading(im->reading);
-	im->reading = r;
 	r->refs = 1;
 	r->pid = pid;
 	r->failed = true;
+	image_set_reading(im, r);
 	return r;
+}
+
+struct reading *image_hold_reading(const struct image *im)
+{
+	if (im->reading)
+		im->reading->refs++;
+	return im->reading;
+}
+
+void image_set_reading(struct image *im, struct reading *r)
+{
+	reading_release(im->reading);
+	im->reading = r;
 }
 
 const struct mapping *image_find(const struct image *im, uint64_t addr)

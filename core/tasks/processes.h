@@ -134,6 +134,13 @@ bool image_is_late(const struct image *im);
  */
 struct reading *image_begin_reading(struct image *im, pid_t pid);
 
+/** image_hold_reading() - another reference to its reading. NULL: it has none. */
+struct reading *image_hold_reading(const struct image *im);
+/** image_set_reading() - let it have the reading @r, which may be NULL, instead; takes over the reference. */
+void image_set_reading(struct image *im, struct reading *r);
+/** reading_release() - give up a reference; NULL is fine. */
+void reading_release(struct reading *r);
+
 /** image_find() - the mapping at @addr; NULL: none, or it is not known, also if @im is NULL. */
 const struct mapping *image_find(const struct image *im, uint64_t addr);
 

@@ -332,18 +332,43 @@ static int find_shared(struct tasks *t, struct process *p)
 	return 0;
 }
 
+/* What was known of a process that is read again. */
+struct known {
+	struct maps *maps;
+	struct reading *reading;
+};
+
+/*
+ * @p has been read again, @whole or not. If that has shown nothing new, its mappings are believed as before, however
+ * late the reading was. A process that has ended meanwhile shows nothing.
+ */
+static void keep_known(const struct process *p, const struct known *k, bool whole)
+{
+	struct image *im = process_newest(p);
+
+	if (maps_equal(im->maps, k->maps) && !(whole && k->reading && k->reading->failed))
+		image_set_reading(im, k->reading);
+	else
+		reading_release(k->reading);
+	maps_unref(k->maps);
+}
+
 static int read_maps(struct tasks *t, struct process *p)
 {
 	struct image *im = image_to_read(t, p);
+	bool again = im && p->learned && p->anew;
+	struct known known = { again ? maps_ref(im->maps) : NULL, again ? image_hold_reading(im) : NULL };
 	struct reading *r = im ? image_begin_reading(im, p->entry.id) : NULL;
-	bool again = p->learned && p->anew;
 	struct learner l = { .t = t, .p = p, .look_at = LONG_BYTES, .again = again };
 	const struct maps *maps;
 	size_t i;
 	int rc;
 
-	if (!r)
+	if (!r) {
+		maps_unref(known.maps);
+		reading_release(known.reading);
 		return -ENOMEM;
+	}
 	p->learned = true;
 	p->anew = false;
 	rc = learn_maps(&l);
@@ -356,9 +381,11 @@ static int read_maps(struct tasks *t, struct process *p)
 	t->overlong += rc == -ETIME;
 	r->end_ns = now_ns();
 	r->failed = rc < 0 && !again; /* with @again, most mappings are known from records */
+	if (again)
+		keep_known(p, &known, rc >= 0);
 	/* Call on_mapped() last: it may take long, and would make the end of the reading later and so less credible. */
 	maps = process_newest(p)->maps;
-	for (i = 0; i < maps->nr && i < TOLD_MAX && (!r->failed || rc == -ETIME); i++)
+	for (i = 0; i < maps->nr && i < TOLD_MAX && (again || rc >= 0 || rc == -ETIME); i++)
 		tell_mapped(t, p->entry.id, &maps->v[i]);
 	return rc == -ENOMEM ? rc : 0;
 }

@@ -1552,6 +1552,69 @@ static uint64_t learn_from_pipe(pid_t pid)
 }
 
 /*
+ * Process 30 ends, or calls exec. The record comes after its mappings were read anew, because others may have been
+ * lost. @maps: what was read then; NULL: the process was gone. @path: at 0x1000, of its rows until then; NULL: the
+ * reading may be of the new program, or of another process.
+ */
+static const struct {
+	enum known known;
+	const char *maps;
+	enum told told;
+	const char *path;
+} anew[] = {
+	{ FROM_PROC, NULL, EXIT, "/pr" },
+	{ FROM_PROC, "", EXIT, "/pr" },
+	{ FROM_PROC, "1000-2000 r-xp 0 08:01 7 /pr\n", EXIT, "/pr" },
+	{ FROM_PROC, "1000-2000 r-xp 0 08:01 7 /pr\n", EXEC, "/pr" },
+	{ FROM_PROC, "1000-2000 r-xp 0 08:01 7 /pr\n5000-6000 r-xp 0 08:01 9 /more\n", EXIT, NULL },
+	{ FROM_PROC, "5000-6000 r-xp 0 08:01 9 /other\n", EXEC, NULL },
+	{ FROM_EVENTS, NULL, EXIT, "/ev" },
+	{ FROM_EVENTS, "5000-6000 r-xp 0 08:01 9 /other\n", EXIT, NULL },
+};
+
+START_TEST(test_read_anew)
+{
+	const char *name = anew[_i].known == FROM_PROC ? "pr" : "ev";
+	char path[512];
+	uint64_t at;
+
+	know(anew[_i].known);
+	at = now();
+	tasks_read_anew(tasks);
+	snprintf(path, sizeof(path), "%s/30/maps", top);
+	ck_assert_int_eq(unlink(path), 0);
+	if (anew[_i].maps)
+		put("30/maps", anew[_i].maps);
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	tasks_at(tasks, at);
+	tell(anew[_i].told);
+	check_map(30, name, 0x1000, anew[_i].path);
+}
+END_TEST
+
+/*
+ * The first reading of process 30 failed, a later one does not: so its mappings are known, and its child has them.
+ * @_i 0: the later one fails, too: then the child is read itself.
+ */
+START_TEST(test_read_anew_whole)
+{
+	char maps[100];
+
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	map(30, 0x1000, 0x2000, "/ev");
+	snprintf(maps, sizeof(maps), "1000-2000 r-xp 0 08:01 %llu /ev\n", (unsigned long long)inode_of("/ev"));
+	if (_i)
+		put("30/maps", maps);
+	tasks_read_anew(tasks);
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	check_now(30, 0x1000, "/ev");
+	fork_to(31, 31, 30, 30);
+	put("31/maps", "3000-4000 r-xp 0 08:01 8 /own\n");
+	check_map(31, "x", 0x3000, _i ? NULL : "/own");
+}
+END_TEST
+
+/*
  * An exec during the reading: it is unknown to which program the mappings belong. An exec after it: they belong to the
  * old program.
  */
@@ -2534,6 +2597,8 @@ int main(void)
 	tcase_add_test(t, test_learn_parent);
 	tcase_add_loop_test(t, test_late_reading, 0, ARRAY_SIZE(combinations));
 	tcase_add_loop_test(t, test_exec_while_read, 0, 2);
+	tcase_add_loop_test(t, test_read_anew, 0, ARRAY_SIZE(anew));
+	tcase_add_loop_test(t, test_read_anew_whole, 0, 2);
 	tcase_add_test(t, test_late_reading_inherited);
 	tcase_add_test(t, test_late_reading_of_renamed);
 	tcase_add_test(t, test_late_reading_of_image);
