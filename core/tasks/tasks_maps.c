@@ -332,7 +332,7 @@ static int find_shared(struct tasks *t, struct process *p)
 	return 0;
 }
 
-/* What was known of a process that is read again. */
+/* The mappings of a process before it is read again. */
 struct known {
 	struct maps *maps;
 	struct reading *reading;

@@ -958,7 +958,7 @@ START_TEST(owner_of_others)
 }
 END_TEST
 
-/* Kernels say that a KSYMBOL record is larger than what they wrote: here by an id and a time. */
+/* The header of a KSYMBOL record has a size beyond its last word, here by an id and a time. */
 START_TEST(larger_than_written)
 {
 	const struct perf_event_attr attr = { .size = sizeof(attr),
@@ -982,7 +982,7 @@ START_TEST(larger_than_written)
 	}
 	ck_assert_uint_eq(header_event_of(&h, &record.header), 1);
 	ck_assert_uint_eq(header_time_of(&h, &record.header), 77000);
-	/* Those of other types have the last words. */
+	/* The last words of other records count. */
 	record.header.type = PERF_RECORD_TEXT_POKE;
 	ck_assert_uint_eq(header_event_of(&h, &record.header), 0);
 	ck_assert_uint_eq(header_time_of(&h, &record.header), 5);
