@@ -321,19 +321,40 @@ static unsigned int sample_id_words(const struct perf_event_attr *attr)
 }
 
 /*
- * Up to 6.18 at least, perf_event_ksymbol_output() adds the size of the sample_id for each event that gets the record,
- * and does not take it off again. If another profiler began later, unwritten words follow our sample_id.
+ * The number of words before the sample_id, at least 3, of those types whose size cannot be believed; 0: of others.
+ * @record: of 3 words at least
+ */
+static size_t words_written(const struct perf_event_header *record, size_t size)
+{
+	const char *third = (const char *)((const uint64_t *)record + 2);
+	uint16_t lens[2];
+
+	switch (record->type) {
+	case PERF_RECORD_KSYMBOL: /* the address; length, type and flags; the name */
+		return 4 + strnlen(third + sizeof(uint64_t), size - 3 * sizeof(uint64_t)) / sizeof(uint64_t);
+	case PERF_RECORD_BPF_EVENT: /* type, flags and id; the tag */
+		return 3;
+	case PERF_RECORD_TEXT_POKE: /* the address; the lengths of old and new code, and both */
+		memcpy(lens, third, sizeof(lens));
+		return 2 + (sizeof(lens) + lens[0] + lens[1] + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Up to 6.18 at least, perf_event_ksymbol_output(), _bpf_output() and _text_poke_output() add the size of the sample_id
+ * for each event that gets the record, and do not take it off again. If another profiler began later, unwritten words
+ * follow our sample_id.
  */
 size_t decode_size(const struct perf_event_attr *attr, const struct perf_event_header *record, size_t size)
 {
-	const size_t before = sizeof(*record) + 2 * sizeof(uint64_t); /* address; length, type and flags */
-	size_t len, words;
+	size_t words = size < 3 * sizeof(uint64_t) ? 0 : words_written(record, size);
 
-	if (record->type != PERF_RECORD_KSYMBOL || size < before)
+	if (!words)
 		return size;
-	len = strnlen((const char *)record + before, size - before);
-	words = len / sizeof(uint64_t) + 1 + sample_id_words(attr);
-	return words * sizeof(uint64_t) < size - before ? before + words * sizeof(uint64_t) : size;
+	words += sample_id_words(attr);
+	return words * sizeof(uint64_t) < size ? words * sizeof(uint64_t) : size;
 }
 
 uint64_t decode_identifier(const struct perf_event_header *record, size_t size)

@@ -172,18 +172,21 @@ size_t header_event_by_id(const struct perfdata_header *h, uint64_t id)
 size_t header_event_of(const struct perfdata_header *h, const struct perf_event_header *record)
 {
 	bool sample = record->type == PERF_RECORD_SAMPLE;
-	size_t at = sample ? h->sample_id_at : h->other_id_at, words, event;
+	size_t at = sample ? h->sample_id_at : h->other_id_at, words = record->size / sizeof(uint64_t), written, event;
 	uint64_t id;
 
 	if (!h->nr_events)
 		return SIZE_MAX;
 	if (h->nr_events == 1 || !at || record->type == PERFDATA_FINISHED_ROUND)
 		return 0;
-	words = decode_size(&h->events[0]->attr, record, record->size) / sizeof(uint64_t);
-	if (at >= words)
+	written = decode_size(&h->events[0]->attr, record, record->size) / sizeof(uint64_t);
+	if (at >= written)
 		return sample ? SIZE_MAX : 0;
-	id = ((const uint64_t *)record)[sample ? at : words - at];
+	id = ((const uint64_t *)record)[sample ? at : written - at];
 	event = id ? header_event_by_id(h, id) : 0;
+	/* The sample_id of another event may be longer than that of the first one. */
+	if (event == SIZE_MAX && written < words)
+		event = header_event_by_id(h, ((const uint64_t *)record)[words - at]);
 	return event == SIZE_MAX && !sample ? 0 : event;
 }
 

@@ -140,6 +140,17 @@ bool maps_replaces(const struct maps *m, const struct mapping *what)
 	return from < to;
 }
 
+bool maps_cover(const struct maps *m, const struct mapping *what)
+{
+	uint64_t covered = what->start;
+	size_t from, to;
+
+	find_overlap(m, what, &from, &to);
+	for (; from < to && m->v[from].start <= covered && mapping_alike(&m->v[from], what); from++)
+		covered = m->v[from].end;
+	return covered >= what->end;
+}
+
 bool maps_equal(const struct maps *a, const struct maps *b)
 {
 	_Static_assert(sizeof(struct mapping) == 3 * sizeof(uint64_t) + sizeof(void *),

@@ -47,6 +47,9 @@ int maps_insert(struct maps **m, const struct mapping *what);
  */
 bool maps_replaces(const struct maps *m, const struct mapping *what);
 
+/** maps_cover() - true if the same bytes of the same file, or memory, are at all addresses of @what. */
+bool maps_cover(const struct maps *m, const struct mapping *what);
+
 /** maps_equal() - true if both have the same mappings, divided alike, and the same @jitdump. */
 bool maps_equal(const struct maps *a, const struct maps *b);
 

@@ -30,6 +30,9 @@
  *   follow and unmapped before the reading. No record says which mapping was there before, or what munmap(2) removed.
  * - COMM, name read: the name changes from here on. The samples before it were counted under the name that was read,
  *   which is later. The name that they really had is lost.
+ * - Mappings read anew, because records were lost: if that shows no new code, it leaves the earlier reading in force,
+ *   however late it was itself. If the process has ended meanwhile, code that it mapped in between is unknown, and code
+ *   that it replaced keeps its name, as if the EXIT had been applied before.
  *
  * If the events have times of an unknown clock (before 4.1), every reading is believed.
  */

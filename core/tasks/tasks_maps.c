@@ -179,6 +179,7 @@ struct learner {
 	struct mapping memory; /* memory that may have a copy of the code of the next file; end 0: none */
 	unsigned int tries;    /* number of such mappings */
 	bool again;            /* records may be missing: believe this reading */
+	bool news;             /* it has code that was not known */
 	size_t nr;             /* mappings seen */
 	size_t bytes, look_at; /* of the list so far; when to look at the clock again */
 	uint64_t long_from;    /* own_cpu_ns() when the list became long; 0: it is short */
@@ -224,6 +225,12 @@ static bool is_ahead(const struct learner *l, const struct mapping *m)
 	return !l->again && im && maps_replaces(im->maps, m);
 }
 
+/* No record has the mapping of the vsyscalls: all processes of x86-64 have it, above the user's addresses. */
+static bool is_vsyscall(const struct mapping *m)
+{
+	return m->start >> 63;
+}
+
 /*
  * Memory between two files may have a copy of the code of either: try the file before it, then the one behind it.
  * @tries is limited because some programs have a lot of code in memory.
@@ -238,6 +245,7 @@ static int learn_near(struct learner *l, const struct mapping *m, bool exec)
 		rc = map_into(l->t, l->p, &l->memory, m);
 		l->memory.end = 0;
 	}
+	l->news |= l->again && exec && !is_vsyscall(m) && !maps_cover(process_newest(l->p)->maps, m);
 	if (!rc && exec && !is_ahead(l, m))
 		rc = maybe ? map_into(l->t, l->p, m, l->path ? &l->near : NULL) : map_file(l->t, l->p, m);
 	if (rc)
@@ -332,32 +340,27 @@ static int find_shared(struct tasks *t, struct process *p)
 	return 0;
 }
 
-/* The mappings of a process before it is read again. */
-struct known {
-	struct maps *maps;
-	struct reading *reading;
-};
-
 /*
- * @p has been read again, @whole or not. If that has shown nothing new, its mappings are believed as before, however
- * late the reading was. A process that has ended meanwhile shows nothing.
+ * @p has been read again, and shows nothing new: believe its mappings as before, however late this reading @r was.
+ * @before: the earlier one, or NULL; taken over. @whole: all mappings were read; else @p may have ended, and mappings
+ * whose records were lost are not known.
  */
-static void keep_known(const struct process *p, const struct known *k, bool whole)
+static void keep_known(const struct process *p, struct reading *r, struct reading *before, bool whole)
 {
-	struct image *im = process_newest(p);
-
-	if (maps_equal(im->maps, k->maps) && !(whole && k->reading && k->reading->failed))
-		image_set_reading(im, k->reading);
-	else
-		reading_release(k->reading);
-	maps_unref(k->maps);
+	if (before && before->pid != p->entry.id && !whole) {
+		image_set_reading(process_newest(p), before); /* it is still the parent's */
+		return;
+	}
+	r->end_ns = before ? before->end_ns : 0;
+	r->failed = !whole;
+	reading_release(before);
 }
 
 static int read_maps(struct tasks *t, struct process *p)
 {
 	struct image *im = image_to_read(t, p);
 	bool again = im && p->learned && p->anew;
-	struct known known = { again ? maps_ref(im->maps) : NULL, again ? image_hold_reading(im) : NULL };
+	struct reading *before = again ? image_hold_reading(im) : NULL;
 	struct reading *r = im ? image_begin_reading(im, p->entry.id) : NULL;
 	struct learner l = { .t = t, .p = p, .look_at = LONG_BYTES, .again = again };
 	const struct maps *maps;
@@ -365,8 +368,7 @@ static int read_maps(struct tasks *t, struct process *p)
 	int rc;
 
 	if (!r) {
-		maps_unref(known.maps);
-		reading_release(known.reading);
+		reading_release(before);
 		return -ENOMEM;
 	}
 	p->learned = true;
@@ -380,9 +382,11 @@ static int read_maps(struct tasks *t, struct process *p)
 	t->long_ns += l.long_from ? own_cpu_ns() - l.long_from : 0;
 	t->overlong += rc == -ETIME;
 	r->end_ns = now_ns();
-	r->failed = rc < 0 && !again; /* with @again, most mappings are known from records */
-	if (again)
-		keep_known(p, &known, rc >= 0);
+	r->failed = rc < 0 && (!again || (before && before->failed)); /* else most mappings are known from records */
+	if (again && !l.news)
+		keep_known(p, r, before, rc >= 0 && l.nr);
+	else
+		reading_release(before);
 	/* Call on_mapped() last: it may take long, and would make the end of the reading later and so less credible. */
 	maps = process_newest(p)->maps;
 	for (i = 0; i < maps->nr && i < TOLD_MAX && (again || rc >= 0 || rc == -ETIME); i++)

@@ -1200,6 +1200,44 @@ START_TEST(test_ksymbol)
 }
 END_TEST
 
+/* Types whose records have a size beyond their last word, if others get the record before. */
+START_TEST(test_size_written)
+{
+	static const struct {
+		uint32_t type;
+		uint64_t third; /* after the header and another word */
+		size_t words;   /* without the sample_id */
+	} rows[] = {
+		{ PERF_RECORD_KSYMBOL, 0x345, 4 },         { PERF_RECORD_BPF_EVENT, 0xffffffff, 3 },
+		{ PERF_RECORD_TEXT_POKE, 0, 3 },           { PERF_RECORD_TEXT_POKE, 1 << 16 | 3, 3 },
+		{ PERF_RECORD_TEXT_POKE, 1 << 16 | 4, 4 }, { PERF_RECORD_TEXT_POKE, 6 << 16 | 6, 4 },
+		{ PERF_RECORD_TEXT_POKE, 0xffffffff, 16 }, { PERF_RECORD_CGROUP, 0, 16 },
+		{ PERF_RECORD_NAMESPACES, 0, 16 },
+	};
+	const struct perf_event_attr with = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
+					      .sample_id_all = 1 };
+	const struct perf_event_attr without = { .sample_type = PERF_SAMPLE_TID };
+	struct perf_event_header *h;
+	struct writer w;
+	size_t i, size;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		w = (struct writer){ .words = { [2] = rows[i].third, [3] = 'x' }, .nr = 16 };
+		finish(&w, rows[i].type, 0);
+		for (size = 8; size <= 128; size += 8) {
+			h = malloc(size);
+			ck_assert_ptr_nonnull(h);
+			memcpy(h, w.words, size);
+			ck_assert_uint_eq(decode_size(&without, h, size),
+					  size < 24 || size < 8 * rows[i].words ? size : 8 * rows[i].words);
+			ck_assert_uint_eq(decode_size(&with, h, size),
+					  size < 24 || size < 8 * (rows[i].words + 2) ? size : 8 * (rows[i].words + 2));
+			free(h);
+		}
+	}
+}
+END_TEST
+
 /*
  * profile requests no field between the stack copy and the cgroup. In a recording with such a field, the cgroup is not
  * decoded.
@@ -1258,6 +1296,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_switch, 0, ARRAY_SIZE(switched));
 	tcase_add_loop_test(tc, test_namespaces, 0, ARRAY_SIZE(namespaces));
 	tcase_add_loop_test(tc, test_ksymbol, 0, ARRAY_SIZE(ksymbols));
+	tcase_add_test(tc, test_size_written);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -983,9 +983,17 @@ START_TEST(larger_than_written)
 	ck_assert_uint_eq(header_event_of(&h, &record.header), 1);
 	ck_assert_uint_eq(header_time_of(&h, &record.header), 77000);
 	/* The last words of other records count. */
-	record.header.type = PERF_RECORD_TEXT_POKE;
+	record.header.type = PERF_RECORD_CGROUP;
 	ck_assert_uint_eq(header_event_of(&h, &record.header), 0);
 	ck_assert_uint_eq(header_time_of(&h, &record.header), 5);
+	/* The second event may have more fields, here the CPU. */
+	record.header.type = PERF_RECORD_KSYMBOL;
+	h.events[1]->attr.sample_type |= PERF_SAMPLE_CPU;
+	record.id = 3;
+	record.others[0] = 12;
+	record.header.size -= sizeof(uint64_t);
+	ck_assert_uint_eq(header_event_of(&h, &record.header), 1);
+	ck_assert_uint_eq(header_time_of(&h, &record.header), 77000);
 	header_release(&h);
 }
 END_TEST

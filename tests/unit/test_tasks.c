@@ -1568,6 +1568,10 @@ static const struct {
 	{ FROM_PROC, "1000-2000 r-xp 0 08:01 7 /pr\n", EXEC, "/pr" },
 	{ FROM_PROC, "1000-2000 r-xp 0 08:01 7 /pr\n5000-6000 r-xp 0 08:01 9 /more\n", EXIT, NULL },
 	{ FROM_PROC, "5000-6000 r-xp 0 08:01 9 /other\n", EXEC, NULL },
+	{ FROM_PROC, "1000-2000 r--p 0 08:01 7 /pr\n5000-6000 r--p 0 08:01 9 /data\n", EXIT, "/pr" },
+	{ FROM_PROC, "1000-1800 r-xp 0 08:01 7 /pr\n1800-2000 r-xp 800 08:01 7 /pr\n", EXIT, "/pr" },
+	{ FROM_PROC, "1000-2800 r-xp 0 08:01 7 /pr\n", EXIT, NULL },
+	{ FROM_PROC, "ffffffffff600000-ffffffffff601000 --xp 0 00:00 0 [vsyscall]\n", EXIT, "/pr" },
 	{ FROM_EVENTS, NULL, EXIT, "/ev" },
 	{ FROM_EVENTS, "5000-6000 r-xp 0 08:01 9 /other\n", EXIT, NULL },
 };
@@ -1594,15 +1598,16 @@ END_TEST
 
 /*
  * The first reading of process 30 failed, a later one does not: so its mappings are known, and its child has them.
- * @_i 0: the later one fails, too: then the child is read itself.
+ * @_i 0, 1: the later one fails, too, or finds nothing: then the child is read itself.
  */
 START_TEST(test_read_anew_whole)
 {
-	char maps[100];
+	char maps[100] = "";
 
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
 	map(30, 0x1000, 0x2000, "/ev");
-	snprintf(maps, sizeof(maps), "1000-2000 r-xp 0 08:01 %llu /ev\n", (unsigned long long)inode_of("/ev"));
+	if (_i == 2)
+		snprintf(maps, sizeof(maps), "1000-2000 r-xp 0 08:01 %llu /ev\n", (unsigned long long)inode_of("/ev"));
 	if (_i)
 		put("30/maps", maps);
 	tasks_read_anew(tasks);
@@ -1610,7 +1615,27 @@ START_TEST(test_read_anew_whole)
 	check_now(30, 0x1000, "/ev");
 	fork_to(31, 31, 30, 30);
 	put("31/maps", "3000-4000 r-xp 0 08:01 8 /own\n");
-	check_map(31, "x", 0x3000, _i ? NULL : "/own");
+	check_map(31, "x", 0x3000, _i == 2 ? NULL : "/own");
+}
+END_TEST
+
+/*
+ * Process 31 has the mappings of its parent 30, and is read anew. Then a record shows that those of 30 were read too
+ * late. @_i 1: those of 31 were read as a whole: they are not in doubt. 0: it had ended: they are.
+ */
+START_TEST(test_read_anew_inherited)
+{
+	uint64_t at = now();
+
+	know(FROM_PROC);
+	fork_to(31, 31, 30, 30);
+	put("31/maps", _i ? "1000-2000 r-xp 0 08:01 7 /pr\n" : "");
+	tasks_read_anew(tasks);
+	ck_assert_int_eq(tasks_learn(tasks, 31), 0);
+	end(31, 31);
+	tasks_at(tasks, at);
+	tell(EXEC);
+	check_map(31, "pr", 0x1000, _i ? "/pr" : NULL);
 }
 END_TEST
 
@@ -2598,7 +2623,8 @@ int main(void)
 	tcase_add_loop_test(t, test_late_reading, 0, ARRAY_SIZE(combinations));
 	tcase_add_loop_test(t, test_exec_while_read, 0, 2);
 	tcase_add_loop_test(t, test_read_anew, 0, ARRAY_SIZE(anew));
-	tcase_add_loop_test(t, test_read_anew_whole, 0, 2);
+	tcase_add_loop_test(t, test_read_anew_whole, 0, 3);
+	tcase_add_loop_test(t, test_read_anew_inherited, 0, 2);
 	tcase_add_test(t, test_late_reading_inherited);
 	tcase_add_test(t, test_late_reading_of_renamed);
 	tcase_add_test(t, test_late_reading_of_image);
