@@ -39,7 +39,7 @@ struct cgroup {
 	uint64_t walk_at; /* earliest time of the next walk, CLOCK_MONOTONIC */
 	bool cut;         /* the last walk was incomplete */
 	uint64_t missed;  /* see cgroup_missed() */
-	int refused;      /* -errno of the last failure to open a directory by its id */
+	int refused;      /* -errno of the last failure to open a directory by its id, or to find the way up */
 };
 
 /* The file handle of a cgroup's directory, see name_to_handle_at(2). */
@@ -287,12 +287,15 @@ bool cgroup_has(struct cgroup *c, uint64_t id)
 
 bool cgroup_missed(const struct cgroup *c, struct err *why)
 {
+	bool forbidden = c->refused == -EPERM;
+
 	if (!c->missed)
 		return false;
 	err_set(why, c->refused,
-		"%" PRIu64 " samples were filtered because their cgroups could not be looked up in time%s: "
-		"open_by_handle_at(2): %s (give it CAP_DAC_READ_SEARCH)",
-		c->missed, c->cut ? " (there are too many, or too deep ones)" : "", strerror(-c->refused));
+		"%" PRIu64 " samples were filtered because their cgroups could not be looked up in time%s: %s%s%s",
+		c->missed, c->cut ? " (there are too many, or too deep ones)" : "",
+		forbidden ? "open_by_handle_at(2): " : "", strerror(-c->refused),
+		forbidden ? " (give it CAP_DAC_READ_SEARCH)" : "");
 	return true;
 }
 
