@@ -210,7 +210,7 @@ static int nr_missed(const struct cgroup *c)
 
 	if (!cgroup_missed(c, &why))
 		return 0;
-	ck_assert_int_eq(strstr(why.msg, "CAP_DAC_READ_SEARCH") != NULL, why.code == -EPERM);
+	ck_assert_int_eq(strstr(why.msg, "(give it CAP_DAC_READ_SEARCH)") != NULL, why.code == -EPERM);
 	return (int)strtol(why.msg, NULL, 10);
 }
 
