@@ -183,7 +183,7 @@ size_t header_event_of(const struct perfdata_header *h, const struct perf_event_
 	if (at >= written)
 		return sample ? SIZE_MAX : 0;
 	id = ((const uint64_t *)record)[sample ? at : written - at];
-	event = id ? header_event_by_id(h, id) : 0;
+	event = id || written < words ? header_event_by_id(h, id) : 0;
 	/* The sample_id of another event may be longer than that of the first one. */
 	if (event == SIZE_MAX && written < words)
 		event = header_event_by_id(h, ((const uint64_t *)record)[words - at]);

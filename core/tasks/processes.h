@@ -14,7 +14,7 @@
 struct reading {
 	unsigned int refs;
 	pid_t pid;
-	uint64_t end_ns; /* CLOCK_MONOTONIC */
+	uint64_t end_ns; /* CLOCK_MONOTONIC; of an earlier one that this one confirms; 0: no record is older */
 	bool failed;     /* it is not complete: mappings from before the events are not known */
 	bool late;       /* it may be of a later image: do not believe it, nor maps with mappings of it */
 };

@@ -32,7 +32,7 @@
  *   which is later. The name that they really had is lost.
  * - Mappings read anew, because records were lost: if that shows no new code, it leaves the earlier reading in force,
  *   however late it was itself. If the process has ended meanwhile, code that it mapped in between is unknown, and code
- *   that it replaced keeps its name, as if the EXIT had been applied before.
+ *   that it replaced keeps its name, even by an exec without a record, as if the EXIT had been applied before.
  *
  * If the events have times of an unknown clock (before 4.1), every reading is believed.
  */

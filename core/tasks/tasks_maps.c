@@ -178,7 +178,7 @@ struct learner {
 	char *path;
 	struct mapping memory; /* memory that may have a copy of the code of the next file; end 0: none */
 	unsigned int tries;    /* number of such mappings */
-	bool again;            /* records may be missing: believe this reading */
+	bool again;            /* records may be missing: believe this reading if it shows something new */
 	bool news;             /* it has code that was not known */
 	size_t nr;             /* mappings seen */
 	size_t bytes, look_at; /* of the list so far; when to look at the clock again */
@@ -342,8 +342,7 @@ static int find_shared(struct tasks *t, struct process *p)
 
 /*
  * @p has been read again, and shows nothing new: believe its mappings as before, however late this reading @r was.
- * @before: the earlier one, or NULL; taken over. @whole: all mappings were read; else @p may have ended, and mappings
- * whose records were lost are not known.
+ * @before: the earlier one, or NULL; taken over. @whole: all mappings were read; else @p may have ended.
  */
 static void keep_known(const struct process *p, struct reading *r, struct reading *before, bool whole)
 {
@@ -352,7 +351,7 @@ static void keep_known(const struct process *p, struct reading *r, struct readin
 		return;
 	}
 	r->end_ns = before ? before->end_ns : 0;
-	r->failed = !whole;
+	r->failed = !whole && before && before->failed;
 	reading_release(before);
 }
 

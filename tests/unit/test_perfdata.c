@@ -994,6 +994,8 @@ START_TEST(larger_than_written)
 	record.header.size -= sizeof(uint64_t);
 	ck_assert_uint_eq(header_event_of(&h, &record.header), 1);
 	ck_assert_uint_eq(header_time_of(&h, &record.header), 77000);
+	record.id = 0;
+	ck_assert_uint_eq(header_event_of(&h, &record.header), 1);
 	header_release(&h);
 }
 END_TEST

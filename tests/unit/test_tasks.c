@@ -1619,6 +1619,25 @@ START_TEST(test_read_anew_whole)
 }
 END_TEST
 
+/* Process 30 cannot be read anew. Its mappings are known from records, and those of its child, which ends soon. */
+START_TEST(test_read_anew_unreadable)
+{
+	uint64_t at = now();
+	char path[512];
+
+	know(FROM_EVENTS);
+	snprintf(path, sizeof(path), "%s/30/maps", top);
+	ck_assert_int_eq(unlink(path), 0);
+	tasks_read_anew(tasks);
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	fork_to(31, 31, 30, 30);
+	ck_assert_int_eq(tasks_learn(tasks, 31), 0);
+	tasks_at(tasks, at);
+	end(31, 31);
+	check_map(31, "ev", 0x1000, "/ev");
+}
+END_TEST
+
 /*
  * Process 31 has the mappings of its parent 30, and is read anew. Then a record shows that those of 30 were read too
  * late. @_i 1: those of 31 were read as a whole: they are not in doubt. 0: it had ended: they are.
@@ -2624,6 +2643,7 @@ int main(void)
 	tcase_add_loop_test(t, test_exec_while_read, 0, 2);
 	tcase_add_loop_test(t, test_read_anew, 0, ARRAY_SIZE(anew));
 	tcase_add_loop_test(t, test_read_anew_whole, 0, 3);
+	tcase_add_test(t, test_read_anew_unreadable);
 	tcase_add_loop_test(t, test_read_anew_inherited, 0, 2);
 	tcase_add_test(t, test_late_reading_inherited);
 	tcase_add_test(t, test_late_reading_of_renamed);
