@@ -351,7 +351,6 @@ static void keep_known(const struct process *p, struct reading *r, struct readin
 		return;
 	}
 	r->end_ns = before ? before->end_ns : 0;
-	r->failed = !whole && before && before->failed;
 	reading_release(before);
 }
 
@@ -363,6 +362,7 @@ static int read_maps(struct tasks *t, struct process *p)
 	struct reading *r = im ? image_begin_reading(im, p->entry.id) : NULL;
 	struct learner l = { .t = t, .p = p, .look_at = LONG_BYTES, .again = again };
 	const struct maps *maps;
+	bool whole;
 	size_t i;
 	int rc;
 
@@ -381,9 +381,10 @@ static int read_maps(struct tasks *t, struct process *p)
 	t->long_ns += l.long_from ? own_cpu_ns() - l.long_from : 0;
 	t->overlong += rc == -ETIME;
 	r->end_ns = now_ns();
-	r->failed = rc < 0 && (!again || (before && before->failed)); /* else most mappings are known from records */
+	whole = rc >= 0 && (l.nr || !again);
+	r->failed = !whole && (!again || (before && before->failed)); /* else most mappings are known from records */
 	if (again && !l.news)
-		keep_known(p, r, before, rc >= 0 && l.nr);
+		keep_known(p, r, before, whole);
 	else
 		reading_release(before);
 	/* Call on_mapped() last: it may take long, and would make the end of the reading later and so less credible. */

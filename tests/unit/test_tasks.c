@@ -43,6 +43,14 @@ static void put(const char *name, const char *text)
 	unit_write(top, name, text, strlen(text));
 }
 
+static void take_away(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	ck_assert_int_eq(unlink(path), 0);
+}
+
 static void put_comm(pid_t pid, pid_t tid, const char *comm)
 {
 	char name[64];
@@ -1579,14 +1587,12 @@ static const struct {
 START_TEST(test_read_anew)
 {
 	const char *name = anew[_i].known == FROM_PROC ? "pr" : "ev";
-	char path[512];
 	uint64_t at;
 
 	know(anew[_i].known);
 	at = now();
 	tasks_read_anew(tasks);
-	snprintf(path, sizeof(path), "%s/30/maps", top);
-	ck_assert_int_eq(unlink(path), 0);
+	take_away("30/maps");
 	if (anew[_i].maps)
 		put("30/maps", anew[_i].maps);
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
@@ -1623,11 +1629,9 @@ END_TEST
 START_TEST(test_read_anew_unreadable)
 {
 	uint64_t at = now();
-	char path[512];
 
 	know(FROM_EVENTS);
-	snprintf(path, sizeof(path), "%s/30/maps", top);
-	ck_assert_int_eq(unlink(path), 0);
+	take_away("30/maps");
 	tasks_read_anew(tasks);
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
 	fork_to(31, 31, 30, 30);
