@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that is always in leaf(), whose unwind rules contain LEAF_RULES, directives of the assembler. */
+/* A program that is nearly always in leaf(), whose unwind rules contain LEAF_RULES, directives of the assembler. */
 #include "tests/workloads/nofp/nofp.h"
 
 static NOIPA uint64_t leaf(uint64_t a)
