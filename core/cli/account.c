@@ -34,6 +34,7 @@ void account_compared(struct account *a, const struct compared_intervals *c)
 	a->rows_different = c->other_times + c->other_time + c->only_program + c->only_ring;
 	a->apart_ns = c->apart_ns;
 	a->unsampled = c->unsampled;
+	a->surplus = c->surplus;
 	a->missed = sub_or_0(c->missed, c->unsampled);
 }
 
@@ -50,6 +51,11 @@ static uint64_t unseen(const struct stats *b)
 	return nr;
 }
 
+static uint64_t uncounted(const struct stats *b)
+{
+	return b->intervals_lost + b->intervals_filtered;
+}
+
 struct intervals_lost account_lost(const struct account *total, const struct account *a)
 {
 	uint64_t unsampled = total->stats.switches_unsampled + a->stats.switches_unsampled;
@@ -58,6 +64,7 @@ struct intervals_lost account_lost(const struct account *total, const struct acc
 	return (struct intervals_lost){
 		.unseen = sub_or_0(total->unseen + unseen(&a->stats), total->missed),
 		.unsampled = sub_or_0(unsampled, total->unsampled),
+		.uncounted = sub_or_0(uncounted(&total->stats) + uncounted(&a->stats), total->surplus),
 	};
 }
 
@@ -82,6 +89,7 @@ void account_add(struct account *to, const struct account *more)
 	to->missed += more->missed;
 	to->unseen += unseen(&more->stats);
 	to->unsampled += more->unsampled;
+	to->surplus += more->surplus;
 	if (more->apart_ns > to->apart_ns)
 		to->apart_ns = more->apart_ns;
 }
@@ -187,7 +195,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "clocks_apart", b->clocks_apart, no_interval_pairs },
 		{ "rows_compared", a->rows_compared, no_interval_pairs },
 		{ "rows_different", a->rows_different, no_interval_pairs },
-		{ "intervals_not_compared", a->missed + a->unsampled, no_interval_pairs },
+		{ "intervals_not_compared", a->missed + a->unsampled + a->surplus, no_interval_pairs },
 		{ "largest_difference_ns", a->apart_ns, no_interval_pairs },
 		{ "ring_records", b->ring_records },
 		{ "ring_bytes_read", b->ring_bytes },

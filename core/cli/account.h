@@ -26,20 +26,21 @@ struct account {
 	uint64_t kernel_code_reused;           /* see symbols_kernel_reused() */
 	struct compare_counts compared;
 	uint64_t unseen; /* intervals off the CPU that the reader of the rings may lack, in all added reports */
-	uint64_t rows_compared, rows_different, missed, unsampled, apart_ns; /* see account_compared() */
+	uint64_t rows_compared, rows_different, missed, unsampled, surplus, apart_ns; /* see account_compared() */
 };
 
 /** account_take() - take the numbers of the interval that ended. Call it before session_close(). */
 void account_take(const struct session *s, struct account *a);
 /**
  * account_compared() - note the result of comparing the rows of intervals off the CPU, with --backend=both.
- * a->apart_ns, a->missed and a->unsampled are as in struct compared_intervals, but a->missed excludes a->unsampled.
+ * a->apart_ns, a->missed, a->unsampled and a->surplus are as in struct compared_intervals, but a->missed excludes
+ * a->unsampled.
  */
 void account_compared(struct account *a, const struct compared_intervals *c);
 /**
- * account_lost() - with --backend=both, upper limits of how many intervals off the CPU the reader of the rings may lack
- * in this report because of known losses. These are the sums of all reports so far, without the intervals that it
- * lacked in earlier ones.
+ * account_lost() - with --backend=both, upper limits of how many intervals off the CPU either side may lack in this
+ * report because of known losses. These are the sums of all reports so far, without the intervals that it lacked in
+ * earlier ones.
  * @total, @a: of the earlier reports, and of this one
  */
 struct intervals_lost account_lost(const struct account *total, const struct account *a);

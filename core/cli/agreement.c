@@ -56,6 +56,11 @@ void agreement_explain_intervals(const struct agreement *g, const struct account
 			"%s%" PRIu64 " intervals have stacks from bpf alone, and were not compared: the kernel "
 			"gave no sample of their switches.\n",
 			warning_word(stderr), a->unsampled);
+	if (a->surplus)
+		fprintf(stderr,
+			"%s%" PRIu64 " intervals were seen by perfring alone, and not compared: bpf has each as two, "
+			"and could not count the first.\n",
+			warning_word(stderr), a->surplus);
 	if (compared_equal(c))
 		return;
 	fprintf(stderr,

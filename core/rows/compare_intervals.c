@@ -80,13 +80,27 @@ static bool is_stretched(const struct row *program, const struct row *ring, cons
 	return lost->unseen && ring->value > program->value;
 }
 
+/*
+ * True if the ring may have intervals that the program did not count: a thread left, came back by a switch that neither
+ * side saw, and left again by one that only the program saw.
+ */
+static bool is_surplus(struct compared_intervals *c, uint64_t program_times, const struct row *ring,
+		       const struct intervals_lost *lost)
+{
+	if (!lost->unseen || !lost->uncounted || ring->times <= program_times)
+		return false;
+	c->surplus += ring->times - program_times;
+	return true;
+}
+
 static void compare_rows_of_both(struct compared_intervals *c, const struct row *program, const struct row *ring,
 				 const struct intervals_lost *lost)
 {
 	uint64_t apart, each;
 
 	c->rows++;
-	if (is_missed(c, program, ring, lost) || is_unsampled(c, program->times, ring, lost->unsampled))
+	if (is_missed(c, program, ring, lost) || is_unsampled(c, program->times, ring, lost->unsampled) ||
+	    is_surplus(c, program->times, ring, lost))
 		return;
 	if (program->times != ring->times) {
 		c->other_times++;
@@ -144,7 +158,7 @@ static void find_only_ring(struct compared_intervals *c, const struct rows *ring
 		rows_get(ring, i, &row);
 		if (!row.times || seen[i])
 			continue;
-		if (is_unsampled(c, 0, &row, lost->unsampled)) {
+		if (is_unsampled(c, 0, &row, lost->unsampled) || is_surplus(c, 0, &row, lost)) {
 			c->rows++;
 			continue;
 		}
@@ -168,7 +182,8 @@ static void compare_sides(struct compared_intervals *c, const struct rows *progr
  */
 static bool is_explained(const struct compared_intervals *c, const struct intervals_lost *lost)
 {
-	return c->unsampled <= lost->unsampled && c->stretched <= lost->unseen &&
+	return c->unsampled <= lost->unsampled && c->surplus <= lost->uncounted && c->stretched <= lost->unseen &&
+	       c->surplus <= lost->unseen - c->stretched &&
 	       (c->missed <= c->unsampled || c->missed - c->unsampled <= lost->unseen);
 }
 

@@ -4,9 +4,10 @@
  * up.
  *
  * Each side reads the clock at both ends of an interval, one side just after the other, so the times differ a little.
- * Otherwise they must have the same rows with the same number of intervals. There are three exceptions, which are no
+ * Otherwise they must have the same rows with the same number of intervals. There are four exceptions, which are no
  * differences. If a ring was full or a CPU offline, only the program has the interval: it is missed. If the reader
- * missed both switches between two intervals, it has one long interval instead: the row is stretched. If the ring has a
+ * missed both switches between two intervals, it has one long interval instead: the row is stretched. If, besides, the
+ * program did not count the first of the two, only the reader has this row: its interval is surplus. If the ring has a
  * switch without a sample, its interval is in a row without stacks, and the program's in another row.
  */
 #ifndef CORE_ROWS_COMPARE_INTERVALS_H
@@ -23,7 +24,7 @@
 
 /** struct compared_intervals - numbers of rows, unless a member says otherwise; rows without intervals do not count. */
 struct compared_intervals {
-	uint64_t rows;         /* on both sides, or on one side because of @missed or @unsampled */
+	uint64_t rows;         /* on both sides, or on one side because of @missed, @unsampled or @surplus */
 	uint64_t other_times;  /* of these: rows with different numbers of intervals */
 	uint64_t other_time;   /* rows with the same number, whose times are too far apart */
 	uint64_t only_program; /* on one side only; not in @rows */
@@ -39,6 +40,11 @@ struct compared_intervals {
 	 * (@unsampled); the rows that lack them count as equal
 	 */
 	uint64_t missed;
+	/*
+	 * Intervals that only the ring's side has, with stacks: one instead of two, of which the program counted only
+	 * the second; the rows that have them count as equal
+	 */
+	uint64_t surplus;
 	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals that are not
 	 * stretched */
 	uint64_t apart_ns;
@@ -47,12 +53,13 @@ struct compared_intervals {
 };
 
 /**
- * struct intervals_lost - how much the ring's side may lack. If it lacks more than either number says, the exceptions
- * above do not hold: each difference counts.
+ * struct intervals_lost - how much each side may lack. If one lacks more than these numbers say, the exceptions above
+ * do not hold: each difference counts.
  */
 struct intervals_lost {
 	uint64_t unseen;    /* intervals that the ring's side did not see */
 	uint64_t unsampled; /* intervals whose stacks it lacks */
+	uint64_t uncounted; /* intervals that began for the program, and that it lost or filtered */
 };
 
 /**

@@ -247,7 +247,7 @@ END_TEST
 START_TEST(test_compared)
 {
 	const struct compared_intervals c = {
-		.rows = 10, .other_times = 1, .other_time = 2, .only_program = 3, .only_ring = 4, .apart_ns = 5
+		.rows = 10, .other_times = 1, .other_time = 2, .only_program = 3, .only_ring = 4, .surplus = 8, .apart_ns = 5
 	};
 	struct account a = { 0 }, total = { .rows_compared = 1, .rows_different = 1, .apart_ns = 6 };
 
@@ -255,6 +255,7 @@ START_TEST(test_compared)
 	ck_assert_uint_eq(a.rows_compared, 17);
 	ck_assert_uint_eq(a.rows_different, 10);
 	ck_assert_uint_eq(a.apart_ns, 5);
+	ck_assert_uint_eq(a.surplus, 8);
 	account_add(&total, &a);
 	ck_assert_uint_eq(total.rows_compared, 18);
 	ck_assert_uint_eq(total.rows_different, 11);
@@ -549,7 +550,7 @@ END_TEST
 /* Intervals that may be missing, from earlier reports and from this one. */
 static const struct {
 	struct stats before, now;
-	uint64_t missed, without; /* reported before */
+	uint64_t missed, without, surplus; /* reported before */
 	struct intervals_lost want;
 } unseen[] = {
 	{ .want = { 0, 0 } },
@@ -572,13 +573,19 @@ static const struct {
 	{ .before = { .switches_unsampled = 3 }, .now = { .switches_unsampled = 5 }, .want = { 0, 8 } },
 	{ .before = { .switches_unsampled = 3 }, .without = 2, .missed = 9, .want = { 0, 1 } },
 	{ .before = { .switches_unsampled = 3 }, .without = 4, .want = { 0, 0 } },
+	{ .before = { .intervals_lost = 1, .intervals_filtered = 2 },
+	  .now = { .intervals_lost = 4, .intervals_filtered = 8 },
+	  .want = { 0, 0, 15 } },
+	{ .before = { .intervals_lost = 3 }, .now = { .intervals_lost = 2 }, .surplus = 4, .want = { 0, 0, 1 } },
+	{ .before = { .intervals_lost = 3 }, .surplus = 4, .want = { 0, 0, 0 } },
 };
 
 START_TEST(test_unseen)
 {
 	const struct account before = { .stats = unseen[_i].before,
 					.missed = unseen[_i].missed,
-					.unsampled = unseen[_i].without };
+					.unsampled = unseen[_i].without,
+					.surplus = unseen[_i].surplus };
 	const struct account a = { .stats = unseen[_i].now };
 	struct account total = { 0 };
 	struct intervals_lost lost;
@@ -587,6 +594,7 @@ START_TEST(test_unseen)
 	lost = account_lost(&total, &a);
 	ck_assert_uint_eq(lost.unseen, unseen[_i].want.unseen);
 	ck_assert_uint_eq(lost.unsampled, unseen[_i].want.unsampled);
+	ck_assert_uint_eq(lost.uncounted, unseen[_i].want.uncounted);
 }
 END_TEST
 

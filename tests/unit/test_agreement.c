@@ -94,7 +94,7 @@ END_TEST
 /* ---- intervals off the CPU */
 
 static const struct {
-	uint64_t missed, unsampled, reopened;
+	uint64_t missed, unsampled, surplus, reopened;
 	struct compared_intervals result;
 	const char *printed;
 } intervals[] = {
@@ -109,6 +109,9 @@ static const struct {
 	{ .unsampled = 5,
 	  .printed = "WARNING: 5 intervals have stacks from bpf alone, and were not compared: the kernel gave no "
 		     "sample of their switches.\n" },
+	{ .surplus = 2,
+	  .printed = "WARNING: 2 intervals were seen by perfring alone, and not compared: bpf has each as two, and "
+		     "could not count the first.\n" },
 	{ .result = { .rows = 9,
 		      .other_times = 1,
 		      .other_time = 2,
@@ -126,6 +129,7 @@ START_TEST(test_explain_intervals)
 	account_compared(&account, &agreement.intervals);
 	account.missed = intervals[_i].missed;
 	account.unsampled = intervals[_i].unsampled;
+	account.surplus = intervals[_i].surplus;
 	account.stats.reopened = intervals[_i].reopened;
 	account.stats.lost_records = 6;
 	printed = printed_begin();

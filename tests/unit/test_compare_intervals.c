@@ -83,6 +83,26 @@ static const struct {
 	  { { "a", 1, ONE, TWO, 9000, 1 } }, { { "a", 1, ONE, TWO, 5000, 1 } },
 	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { 9, 9 } },
 
+	/* intervals that the program did not count, and whose ends the ring missed */
+	{ "a row that only the ring has",
+	  { { "b", 1, TWO, ONE, 1000, 1 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
+	  { .rows = 2, .missed = 1, .surplus = 1 }, NULL, { 1, 0, 1 } },
+	{ "one more in a row",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 9000, 4 } },
+	  { .rows = 1, .surplus = 1 }, NULL, { 1, 0, 1 } },
+	{ "more than the program did not count",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 9000, 5 } },
+	  { .rows = 1, .other_times = 1 }, NULL, { 9, 0, 1 } },
+	{ "more than the ring did not see",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 9000, 5 } },
+	  { .rows = 1, .other_times = 1 }, NULL, { 1, 0, 9 } },
+	{ "more than it did not see, with a stretched row",
+	  { { "a", 1, ONE, TWO, 5000, 1 }, { "b", 1, ONE, TWO, 5000, 1 } },
+	  { { "a", 1, ONE, TWO, 9000, 1 }, { "b", 1, ONE, TWO, 9000, 2 } },
+	  { .rows = 2, .other_time = 1, .other_times = 1, .apart_ns = 4000 }, NULL, { 1, 0, 9 } },
+	{ "the ring did see all",
+	  { { NULL } }, { { "a", 1, ONE, TWO, 9000, 1 } }, { .only_ring = 1 }, NULL, { 0, 9, 9 } },
+
 	/* intervals without stacks */
 	{ "one without stacks",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 4000, 2 }, { "a", 1, MISSED, MISSED, 1000, 1 } },
@@ -242,6 +262,7 @@ START_TEST(test_pair)
 	ck_assert_uint_eq(got.missed, want->missed);
 	ck_assert_uint_eq(got.unsampled, want->unsampled);
 	ck_assert_uint_eq(got.stretched, want->stretched);
+	ck_assert_uint_eq(got.surplus, want->surplus);
 	ck_assert_uint_eq(got.rows, want->rows);
 	ck_assert_uint_eq(got.other_times, want->other_times);
 	ck_assert_uint_eq(got.other_time, want->other_time);
