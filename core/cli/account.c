@@ -338,6 +338,17 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 			s->events.dump_needed, events_attr(&s->events)->sample_stack_user);
 }
 
+/* No ring was full: print why the ends of most lost intervals are not known. */
+static void print_unseen(FILE *out, const struct stats *b)
+{
+	if (b->reopened && b->switches_unseen < b->intervals_lost / 2)
+		fprintf(out, "a CPU had just come online, and its switches could not be seen yet.\n");
+	else if (b->switches_unseen)
+		fprintf(out, "the kernel did not report some switches of their threads.\n");
+	else
+		fprintf(out, "some switches of their threads were not seen.\n");
+}
+
 /* The program had no slot for a thread, a ring lost the record of a switch, or it was not seen (on an offline CPU). */
 static void print_lost_intervals(FILE *out, const struct session *s, const struct account *a)
 {
@@ -352,9 +363,7 @@ static void print_lost_intervals(FILE *out, const struct session *s, const struc
 		return;
 	}
 	if (b->lost_records <= b->lost_side_band) {
-		fprintf(out, "%s.\n",
-			b->switches_unseen ? "the kernel did not report some switches of their threads"
-					   : "some switches of their threads were not seen");
+		print_unseen(out, b);
 		return;
 	}
 	fprintf(out, "a ring had no room for their switches: ");

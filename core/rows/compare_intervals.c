@@ -82,7 +82,8 @@ static bool is_stretched(const struct row *program, const struct row *ring, cons
 
 /*
  * True if the ring may have intervals that the program did not count: a thread left, came back by a switch that neither
- * side saw, and left again by one that only the program saw.
+ * side could record, and left again by one that only the program recorded. The kernel does not report all switches, and
+ * the program's notes are lost while a CPU that came online has no ring.
  */
 static bool is_surplus(struct compared_intervals *c, uint64_t program_times, const struct row *ring,
 		       const struct intervals_lost *lost)

@@ -246,9 +246,13 @@ END_TEST
 
 START_TEST(test_compared)
 {
-	const struct compared_intervals c = {
-		.rows = 10, .other_times = 1, .other_time = 2, .only_program = 3, .only_ring = 4, .surplus = 8, .apart_ns = 5
-	};
+	const struct compared_intervals c = { .rows = 10,
+					      .other_times = 1,
+					      .other_time = 2,
+					      .only_program = 3,
+					      .only_ring = 4,
+					      .surplus = 8,
+					      .apart_ns = 5 };
 	struct account a = { 0 }, total = { .rows_compared = 1, .rows_different = 1, .apart_ns = 6 };
 
 	account_compared(&a, &c);
@@ -286,6 +290,14 @@ static const struct {
 	  &program,
 	  { .intervals_lost = 5, .intervals_no_slot = 2 },
 	  LOST "some switches of their threads were not seen.\n" },
+	{ TOOL_OFFCPUTIME,
+	  &program,
+	  { .intervals_lost = 5, .switches_unseen = 1, .reopened = 1 },
+	  LOST "a CPU had just come online, and its switches could not be seen yet.\n" },
+	{ TOOL_OFFCPUTIME,
+	  &program,
+	  { .intervals_lost = 5, .switches_unseen = 2, .reopened = 1 },
+	  LOST "the kernel did not report some switches of their threads.\n" },
 	{ TOOL_OFFCPUTIME,
 	  &program,
 	  { .intervals_lost = 5, .switches_unseen = 6 },
