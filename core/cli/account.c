@@ -51,20 +51,26 @@ static uint64_t unseen(const struct stats *b)
 	return nr;
 }
 
-static uint64_t uncounted(const struct stats *b)
+/*
+ * Intervals whose beginning only the program has seen, on CPUs that came online. Each may follow one that it lost, and
+ * that the reader takes to go on. When a ring was full, the reader gives up all intervals, so it has none too long.
+ */
+static uint64_t unbegun(const struct stats *b)
 {
-	return b->intervals_lost + b->intervals_filtered;
+	return b->reopened ? sub_or_0(b->intervals_begun, b->intervals_seen) : 0;
 }
 
 struct intervals_lost account_lost(const struct account *total, const struct account *a)
 {
 	uint64_t unsampled = total->stats.switches_unsampled + a->stats.switches_unsampled;
+	uint64_t by_program = total->stats.intervals_lost + a->stats.intervals_lost;
+	uint64_t not_begun = total->unbegun + unbegun(&a->stats);
 
 	/* The reader may give up an interval in one report, and the program count it in a later one: use the sums. */
 	return (struct intervals_lost){
 		.unseen = sub_or_0(total->unseen + unseen(&a->stats), total->missed),
 		.unsampled = sub_or_0(unsampled, total->unsampled),
-		.uncounted = sub_or_0(uncounted(&total->stats) + uncounted(&a->stats), total->surplus),
+		.surplus = sub_or_0(by_program < not_begun ? by_program : not_begun, total->surplus),
 	};
 }
 
@@ -88,6 +94,7 @@ void account_add(struct account *to, const struct account *more)
 	to->rows_different += more->rows_different;
 	to->missed += more->missed;
 	to->unseen += unseen(&more->stats);
+	to->unbegun += unbegun(&more->stats);
 	to->unsampled += more->unsampled;
 	to->surplus += more->surplus;
 	if (more->apart_ns > to->apart_ns)
@@ -338,11 +345,11 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 			s->events.dump_needed, events_attr(&s->events)->sample_stack_user);
 }
 
-/* No ring was full: print why the ends of most lost intervals are not known. */
+/* No ring was full: print why most intervals are lost. @b->switches_unseen is of all threads of the host. */
 static void print_unseen(FILE *out, const struct stats *b)
 {
-	if (b->reopened && b->switches_unseen < b->intervals_lost / 2)
-		fprintf(out, "a CPU had just come online, and its switches could not be seen yet.\n");
+	if (b->reopened && b->switches_unseen <= b->intervals_lost / 2)
+		fprintf(out, "a CPU went offline and came back, and its switches could not be recorded.\n");
 	else if (b->switches_unseen)
 		fprintf(out, "the kernel did not report some switches of their threads.\n");
 	else

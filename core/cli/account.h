@@ -25,7 +25,8 @@ struct account {
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), session_files_hung() */
 	uint64_t kernel_code_reused;           /* see symbols_kernel_reused() */
 	struct compare_counts compared;
-	uint64_t unseen; /* intervals off the CPU that the reader of the rings may lack, in all added reports */
+	/* Intervals off the CPU in all added reports: those that the reader of the rings may lack or have too long */
+	uint64_t unseen, unbegun;
 	uint64_t rows_compared, rows_different, missed, unsampled, surplus, apart_ns; /* see account_compared() */
 };
 
@@ -38,8 +39,8 @@ void account_take(const struct session *s, struct account *a);
  */
 void account_compared(struct account *a, const struct compared_intervals *c);
 /**
- * account_lost() - with --backend=both, upper limits of how many intervals off the CPU either side may lack in this
- * report because of known losses. These are the sums of all reports so far, without the intervals that it lacked in
+ * account_lost() - with --backend=both, upper limits of how many intervals off the CPU each side may lack in this
+ * report because of known losses. These are the sums of all reports so far, without the intervals that were lacking in
  * earlier ones.
  * @total, @a: of the earlier reports, and of this one
  */

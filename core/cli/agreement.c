@@ -58,8 +58,8 @@ void agreement_explain_intervals(const struct agreement *g, const struct account
 			warning_word(stderr), a->unsampled);
 	if (a->surplus)
 		fprintf(stderr,
-			"%s%" PRIu64 " intervals were seen by perfring alone, and not compared: bpf has each as two, "
-			"and could not count the first.\n",
+			"%s%" PRIu64 " intervals were seen by perfring alone, and not compared: a CPU had just come "
+			"online, and bpf lost them.\n",
 			warning_word(stderr), a->surplus);
 	if (compared_equal(c))
 		return;

@@ -81,14 +81,13 @@ static bool is_stretched(const struct row *program, const struct row *ring, cons
 }
 
 /*
- * True if the ring may have intervals that the program did not count: a thread left, came back by a switch that neither
- * side could record, and left again by one that only the program recorded. The kernel does not report all switches, and
- * the program's notes are lost while a CPU that came online has no ring.
+ * True if the ring may have intervals that the program lost: a thread left, came back by a switch that neither side
+ * could record, and left again by one that only the program recorded. The kernel does not report all switches, and the
+ * program's notes are lost while a CPU that came online has no ring.
  */
-static bool is_surplus(struct compared_intervals *c, uint64_t program_times, const struct row *ring,
-		       const struct intervals_lost *lost)
+static bool is_surplus(struct compared_intervals *c, uint64_t program_times, const struct row *ring, bool surplus)
 {
-	if (!lost->unseen || !lost->uncounted || ring->times <= program_times)
+	if (!surplus || ring->times <= program_times)
 		return false;
 	c->surplus += ring->times - program_times;
 	return true;
@@ -101,7 +100,7 @@ static void compare_rows_of_both(struct compared_intervals *c, const struct row 
 
 	c->rows++;
 	if (is_missed(c, program, ring, lost) || is_unsampled(c, program->times, ring, lost->unsampled) ||
-	    is_surplus(c, program->times, ring, lost))
+	    is_surplus(c, program->times, ring, lost->surplus))
 		return;
 	if (program->times != ring->times) {
 		c->other_times++;
@@ -159,7 +158,7 @@ static void find_only_ring(struct compared_intervals *c, const struct rows *ring
 		rows_get(ring, i, &row);
 		if (!row.times || seen[i])
 			continue;
-		if (is_unsampled(c, 0, &row, lost->unsampled) || is_surplus(c, 0, &row, lost)) {
+		if (is_unsampled(c, 0, &row, lost->unsampled) || is_surplus(c, 0, &row, lost->surplus)) {
 			c->rows++;
 			continue;
 		}
@@ -183,8 +182,7 @@ static void compare_sides(struct compared_intervals *c, const struct rows *progr
  */
 static bool is_explained(const struct compared_intervals *c, const struct intervals_lost *lost)
 {
-	return c->unsampled <= lost->unsampled && c->surplus <= lost->uncounted && c->stretched <= lost->unseen &&
-	       c->surplus <= lost->unseen - c->stretched &&
+	return c->unsampled <= lost->unsampled && c->surplus <= lost->surplus && c->stretched <= lost->unseen &&
 	       (c->missed <= c->unsampled || c->missed - c->unsampled <= lost->unseen);
 }
 

@@ -7,8 +7,8 @@
  * Otherwise they must have the same rows with the same number of intervals. There are four exceptions, which are no
  * differences. If a ring was full or a CPU offline, only the program has the interval: it is missed. If the reader
  * missed both switches between two intervals, it has one long interval instead: the row is stretched. If, besides, the
- * program did not count the first of the two, only the reader has this row: its interval is surplus. If the ring has a
- * switch without a sample, its interval is in a row without stacks, and the program's in another row.
+ * program lost the first of the two, only the reader has an interval with these stacks: it is surplus. If the ring has
+ * a switch without a sample, its interval is in a row without stacks, and the program's in another row.
  */
 #ifndef CORE_ROWS_COMPARE_INTERVALS_H
 #define CORE_ROWS_COMPARE_INTERVALS_H
@@ -41,8 +41,8 @@ struct compared_intervals {
 	 */
 	uint64_t missed;
 	/*
-	 * Intervals that only the ring's side has, with stacks: one instead of two, of which the program counted only
-	 * the second; the rows that have them count as equal
+	 * Intervals that the program's side lacks in a row, because it lost the first of two that are one in the ring;
+	 * the rows that have them count as equal
 	 */
 	uint64_t surplus;
 	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals that are not
@@ -53,13 +53,13 @@ struct compared_intervals {
 };
 
 /**
- * struct intervals_lost - how much each side may lack. If one lacks more than these numbers say, the exceptions above
- * do not hold: each difference counts.
+ * struct intervals_lost - how much each side may lack. If one lacks more than one of these numbers says, the exceptions
+ * above do not hold: each difference counts.
  */
 struct intervals_lost {
 	uint64_t unseen;    /* intervals that the ring's side did not see */
 	uint64_t unsampled; /* intervals whose stacks it lacks */
-	uint64_t uncounted; /* intervals that began for the program, and that it lost or filtered */
+	uint64_t surplus;   /* intervals that it may have although the program lost them */
 };
 
 /**

@@ -110,8 +110,8 @@ static const struct {
 	  .printed = "WARNING: 5 intervals have stacks from bpf alone, and were not compared: the kernel gave no "
 		     "sample of their switches.\n" },
 	{ .surplus = 2,
-	  .printed = "WARNING: 2 intervals were seen by perfring alone, and not compared: bpf has each as two, and "
-		     "could not count the first.\n" },
+	  .printed = "WARNING: 2 intervals were seen by perfring alone, and not compared: a CPU had just come "
+		     "online, and bpf lost them.\n" },
 	{ .result = { .rows = 9,
 		      .other_times = 1,
 		      .other_time = 2,
