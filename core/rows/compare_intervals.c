@@ -93,6 +93,16 @@ static bool is_surplus(struct compared_intervals *c, uint64_t program_times, con
 	return true;
 }
 
+/* True if the ring may have such a surplus interval, and lack another one of the same row. */
+static bool is_exchanged(struct compared_intervals *c, const struct intervals_lost *lost)
+{
+	if (!lost->unseen || !lost->surplus)
+		return false;
+	c->missed++;
+	c->surplus++;
+	return true;
+}
+
 static void compare_rows_of_both(struct compared_intervals *c, const struct row *program, const struct row *ring,
 				 const struct intervals_lost *lost)
 {
@@ -113,6 +123,8 @@ static void compare_rows_of_both(struct compared_intervals *c, const struct row 
 		c->stretched++;
 		return;
 	}
+	if (each > INTERVAL_APART_NS && is_exchanged(c, lost))
+		return;
 	if (each > c->apart_ns)
 		c->apart_ns = each;
 	if (each <= INTERVAL_APART_NS)
