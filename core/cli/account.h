@@ -25,8 +25,8 @@ struct account {
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), session_files_hung() */
 	uint64_t kernel_code_reused;           /* see symbols_kernel_reused() */
 	struct compare_counts compared;
-	/* Intervals off the CPU in all added reports: those that the reader of the rings may lack or have too long */
-	uint64_t unseen, unbegun;
+	uint64_t unseen;  /* intervals off the CPU that the reader of the rings may lack, in all added reports */
+	uint64_t unbegun; /* those whose beginning it did not see, because a CPU came online, in all added reports */
 	uint64_t rows_compared, rows_different, missed, unsampled, surplus, apart_ns; /* see account_compared() */
 };
 

@@ -45,21 +45,21 @@ struct compared_intervals {
 	 * the rows that have them count as equal
 	 */
 	uint64_t surplus;
-	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals that are not
-	 * stretched */
+	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals that no
+	 * exception explains */
 	uint64_t apart_ns;
 	size_t nr_examples;
 	char examples[INTERVALS_EXAMPLES][256]; /* a line for each row that differs, or is on one side only */
 };
 
 /**
- * struct intervals_lost - how much each side may lack. If one lacks more than one of these numbers says, the exceptions
- * above do not hold: each difference counts.
+ * struct intervals_lost - limits for the exceptions above. If one limit is exceeded, they do not hold: each difference
+ * counts.
  */
 struct intervals_lost {
 	uint64_t unseen;    /* intervals that the ring's side did not see */
 	uint64_t unsampled; /* intervals whose stacks it lacks */
-	uint64_t surplus;   /* intervals that it may have although the program lost them */
+	uint64_t surplus;   /* intervals that it may have, although the program lost them */
 };
 
 /**
