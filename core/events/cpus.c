@@ -230,7 +230,7 @@ int events_follow_cpus(struct events *ev, uint64_t now_ns, const struct events_h
 	int rc = 0, changed = 0;
 
 	/* Failing to read the list of CPUs is no reason to end the run. */
-	if (host_online_cpus(ev->request->host, &online, err))
+	if (host_online_again(ev->request->host, &ev->online_fd, &online, err))
 		return 0;
 	if (ev->followed) {
 		changed = welcome_cpus(ev, &online, h, err);

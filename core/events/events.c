@@ -35,6 +35,9 @@ void events_close(struct events *ev)
 	free(ev->places);
 	ev->places = NULL;
 	ev->nr_places = 0;
+	if (ev->online_fd)
+		close(ev->online_fd);
+	ev->online_fd = 0;
 }
 
 /* Watch the CPUs that sample: samples are due while these are online. */

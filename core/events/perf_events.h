@@ -150,7 +150,8 @@ struct events {
 	uint64_t dump_needed;
 	struct err refused; /* why a CPU that came online could not be sampled, the first time; code 0: all could */
 	struct watch *watch;
-	int held_fd; /* see events_hold(); 0: none */
+	int held_fd;   /* see events_hold(); 0: none */
+	int online_fd; /* see host_online_again() */
 
 	/* For the interval that ended: */
 	uint64_t

@@ -31,32 +31,69 @@ const char *host_tasks(const struct host *h)
 	return h->foreign ? "/dev/null" : h->proc;
 }
 
-ssize_t host_read(const char *top, const char *name, char *buf, size_t size)
+static int open_below(const char *top, const char *name)
 {
 	char path[PATH_MAX];
-	size_t len = 0;
-	ssize_t n;
 	int fd;
 
 	if (snprintf(path, sizeof(path), "%s/%s", top, name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	return fd < 0 ? -errno : fd;
+}
+
+static ssize_t read_open(int fd, char *buf, size_t size)
+{
+	size_t len = 0;
+	ssize_t n;
+
 	while ((n = read(fd, buf + len, size - 1 - len)) > 0)
 		len += n;
 	n = n < 0 ? -errno : (ssize_t)len;
-	close(fd);
 	buf[len] = 0;
 	return n;
+}
+
+ssize_t host_read(const char *top, const char *name, char *buf, size_t size)
+{
+	int fd = open_below(top, name);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = read_open(fd, buf, size);
+	close(fd);
+	return n;
+}
+
+/*
+ * As host_read(), but the file stays open: the kernel writes a file of sysfs anew if it is read from its beginning.
+ * @kept: its descriptor, for the next call; 0: none
+ */
+static ssize_t read_again(int *kept, const char *top, const char *name, char *buf, size_t size)
+{
+	int fd = *kept ? *kept : open_below(top, name);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_open(fd, buf, size);
+	*kept = n < 0 ? 0 : fd;
+	if (!*kept)
+		close(fd);
+	return n;
+}
+
+/* All of the file must fit into @size - 1 bytes, otherwise -EFBIG. */
+static ssize_t whole(ssize_t n, size_t size)
+{
+	return n == (ssize_t)size - 1 ? -EFBIG : n;
 }
 
 /* As host_read(), but the whole file must fit, otherwise -EFBIG. */
 static ssize_t read_whole(const char *top, const char *name, char *buf, size_t size)
 {
-	ssize_t n = host_read(top, name, buf, size);
-
-	return n == (ssize_t)size - 1 ? -EFBIG : n;
+	return whole(host_read(top, name, buf, size), size);
 }
 
 const char *host_field(const char *text, const char *name)
@@ -162,15 +199,19 @@ out:
 	return rc;
 }
 
-/* @which: a list of /sys/devices/system/cpu. */
-static int host_cpus(const struct host *h, const char *which, struct cpu_list *out, struct err *err)
+/*
+ * @which: a list of /sys/devices/system/cpu
+ * @kept: see host_online_again(); NULL: open the list for this call only
+ */
+static int host_cpus(const struct host *h, const char *which, int *kept, struct cpu_list *out, struct err *err)
 {
 	char text[65536 + 1]; /* a sysfs file is less than one page, which is 64 KiB on some kernels */
 	char name[64];
 	int rc;
 
 	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
-	rc = read_whole(h->sys, name, text, sizeof(text));
+	rc = kept ? whole(read_again(kept, h->sys, name, text, sizeof(text)), sizeof(text))
+		  : read_whole(h->sys, name, text, sizeof(text));
 	if (descriptors_ran_out(rc) || rc == -ENOMEM) /* the file may exist, with other contents */
 		return err_sys(err, rc, "cannot read '%s/%s'", h->sys, name);
 	if (rc < 0)
@@ -185,17 +226,22 @@ static int host_cpus(const struct host *h, const char *which, struct cpu_list *o
 
 int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err)
 {
-	return host_cpus(h, "online", out, err);
+	return host_cpus(h, "online", NULL, out, err);
+}
+
+int host_online_again(const struct host *h, int *kept, struct cpu_list *out, struct err *err)
+{
+	return host_cpus(h, "online", kept, out, err);
 }
 
 int host_possible_cpus(const struct host *h, struct cpu_list *out, struct err *err)
 {
-	return host_cpus(h, "possible", out, err);
+	return host_cpus(h, "possible", NULL, out, err);
 }
 
 int host_present_cpus(const struct host *h, struct cpu_list *out, struct err *err)
 {
-	return host_cpus(h, "present", out, err);
+	return host_cpus(h, "present", NULL, out, err);
 }
 
 /* Time of guests on this host is part of user time. */

@@ -42,6 +42,13 @@ void cpu_list_release(struct cpu_list *l);
 /** host_online_cpus() - the CPUs in /sys/devices/system/cpu/online; without a /sys, those of sched_getaffinity(). */
 int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err);
 
+/**
+ * host_online_again() - host_online_cpus() for a caller that asks again and again: to look up the path and to open the
+ * file costs more than to read it.
+ * @kept: the descriptor of the list, which the caller closes; 0: none, as before the first call
+ */
+int host_online_again(const struct host *h, int *kept, struct cpu_list *out, struct err *err);
+
 /** host_possible_cpus() - CPUs that can ever be online, from .../possible; without a /sys as host_online_cpus(). */
 int host_possible_cpus(const struct host *h, struct cpu_list *out, struct err *err);
 

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/fake_kernel.h"
+
+#include "core/events/perf_events.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+
+unsigned int fake_event_fds(const struct events *ev)
+{
+	return unit_open_fds() - !!ev->online_fd;
+}
 
 int fake_refuse(int code)
 {

@@ -12,6 +12,8 @@
 #include <sys/ioctl.h>
 #include <sys/types.h>
 
+struct events;
+
 /**
  * fake_event_open() - written by the test: perf_event_open(2). Return: a descriptor, or the result of fake_refuse().
  */
@@ -27,6 +29,9 @@ extern int (*fake_pidfd_open)(pid_t pid);
 
 /** fake_bpf - set by the test: bpf(2), returns as fake_event_open(). NULL: the kernel does not have it. */
 extern int (*fake_bpf)(int cmd, void *attr);
+
+/** fake_event_fds() - this program's open descriptors, but for that of the list of CPUs, which @ev keeps open. */
+unsigned int fake_event_fds(const struct events *ev);
 
 /** fake_refuse() - Return: -1, with errno -@code. */
 int fake_refuse(int code);

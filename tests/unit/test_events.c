@@ -294,7 +294,7 @@ START_TEST(test_open)
 	}
 	ck_assert_uint_eq(open, hosts[row].opened);
 	ck_assert_uint_eq(kernel.opened, open + (notes ? ev.nr_cpus : 0));
-	ck_assert_uint_eq(unit_open_fds(), fds_before + kernel.opened);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + kernel.opened);
 	ck_assert_ptr_nonnull(ev.watch);
 	cpu_list_release(&online);
 }
@@ -375,7 +375,7 @@ START_TEST(test_going)
 	ck_assert_uint_eq(ev.nr_cpus, 199);
 	for (i = 0; i < 200; i++)
 		assert_event(event_of(i), i != going[_i].cpu, true);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * 199);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + 2 * 199);
 }
 END_TEST
 
@@ -423,7 +423,7 @@ START_TEST(test_refused)
 	ck_assert_msg(strstr(err.msg, refused[_i].says), "%s", err.msg);
 	ck_assert_uint_eq(ev.nr_places, 0);
 	ck_assert_ptr_null(ev.places);
-	ck_assert_uint_eq(unit_open_fds(), fds_before);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before);
 	/* another backend may try after that. */
 	memset(&kernel, 0, sizeof(kernel));
 	sample_only(-1);
@@ -558,7 +558,7 @@ START_TEST(test_goes_and_comes)
 	ck_assert_uint_eq(ev.nr_cpus, 5); /* at most so many */
 	ck_assert_int_eq(follow("0", t + 7 * MS), 1);
 	ck_assert_uint_eq(ev.nr_cpus, 5);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + (_i ? 2 : 1));
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + (_i ? 2 : 1));
 }
 END_TEST
 
@@ -596,7 +596,7 @@ static const struct {
 START_TEST(test_tried_again)
 {
 	uint64_t t = begin(true);
-	unsigned int fds = unit_open_fds(), i;
+	unsigned int fds = fake_event_fds(&ev), i;
 
 	ck_assert_int_eq(follow("0-2", t), 1);
 	kernel.answer[3] = broken[_i].answer;
@@ -607,7 +607,7 @@ START_TEST(test_tried_again)
 	for (i = 1; i <= 3; i++) {
 		ck_assert_int_eq(follow("0-3", t + i * MS), 0);
 		assert_event(event_of(3), false, false);
-		ck_assert_uint_eq(unit_open_fds(), fds - 2);
+		ck_assert_uint_eq(fake_event_fds(&ev), fds - 2);
 		/* attached events are detached again */
 		assert_calls(3, (int)i * broken[_i].attached, 1 + (int)i * broken[_i].attached);
 		ck_assert_int_eq(ev.refused.code, broken[_i].refused);
@@ -618,7 +618,7 @@ START_TEST(test_tried_again)
 	assert_event(event_of(3), true, true);
 	ck_assert_int_eq(ev.refused.code, broken[_i].refused);
 	ck_assert(events[event_of(3)->fd].enabled);
-	ck_assert_uint_eq(unit_open_fds(), fds);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds);
 	/* The CPU was offline until its event could be opened, however often that was tried. */
 	events_account(&ev, t + 10 * MS);
 	ck_assert_uint_eq(ev.due_ns, 4 * 10 * MS);
@@ -671,14 +671,14 @@ static const char *const no_lists[] = { "3-2", "", "\n", "0-3,", "x", "0-9999999
 START_TEST(test_no_list)
 {
 	uint64_t t = begin(false);
-	unsigned int fds = unit_open_fds();
+	unsigned int fds = fake_event_fds(&ev);
 
 	ck_assert_int_eq(follow(no_lists[_i], t), 0);
-	ck_assert_uint_eq(unit_open_fds(), fds);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds);
 	assert_calls(3, 0, 0);
 	ck_assert_int_eq(follow("0-2", t), 1);
 	ck_assert_int_eq(follow(no_lists[_i], t), 0);
-	ck_assert_uint_eq(unit_open_fds(), fds - 1);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds - 1);
 	assert_calls(3, 0, 1);
 }
 END_TEST
@@ -1014,7 +1014,7 @@ START_TEST(test_both)
 		nr += e->cpu < 4 ? 1 + joins + (notes && samples) + notes : 0;
 	}
 	ck_assert_uint_eq(kernel.opened, nr);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + nr);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + nr);
 }
 END_TEST
 
@@ -1133,7 +1133,7 @@ START_TEST(test_both_refused)
 	ck_assert_int_eq(err.code, both_refused[_i].rc);
 	ck_assert_msg(strstr(err.msg, both_refused[_i].says), "%s", err.msg);
 	ck_assert_uint_eq(ev.nr_places, 0);
-	ck_assert_uint_eq(unit_open_fds(), fds_before);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before);
 	/* Another backend may try after that. */
 	memset(&kernel, 0, sizeof(kernel));
 	open_on("0-1", "0-1", true);
@@ -1161,7 +1161,7 @@ START_TEST(test_both_no_tracepoint)
 		assert_both(event_of(cpu), true, true, true, false);
 		assert_switch_attr(&kernel.switch_attr[cpu], false);
 	}
-	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * 4);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + 2 * 4);
 }
 END_TEST
 
@@ -1191,7 +1191,7 @@ START_TEST(test_both_before_records)
 		ck_assert_ptr_nonnull(
 			strstr(err.msg, "perf events do not report threads that return to a CPU (before Linux 4.3)"));
 		ck_assert_uint_eq(ev.nr_places, 0);
-		ck_assert_uint_eq(unit_open_fds(), fds_before);
+		ck_assert_uint_eq(fake_event_fds(&ev), fds_before);
 		return;
 	}
 	if (!before_records[_i].tracepoint)
@@ -1233,7 +1233,7 @@ START_TEST(test_both_going)
 	ck_assert_uint_eq(ev.nr_cpus, 3);
 	for (cpu = 0; cpu < 4; cpu++)
 		assert_both(event_of(cpu), cpu != gone, true, true, true);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + 3 * 4);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + 3 * 4);
 }
 END_TEST
 
@@ -1317,7 +1317,7 @@ START_TEST(test_both_tried_again)
 	ask_for_both();
 	req.both = true;
 	t = begin(true);
-	fds = unit_open_fds();
+	fds = fake_event_fds(&ev);
 	ck_assert_int_eq(follow("0-2", t), 1);
 	kernel.only_switches = true;
 	kernel.switch_answer[3] = both_broken[_i].switch_answer;
@@ -1328,7 +1328,7 @@ START_TEST(test_both_tried_again)
 	for (i = 1; i <= 3; i++) {
 		ck_assert_int_eq(follow("0-3", t + i * MS), 0);
 		assert_both(event_of(3), false, true, true, true);
-		ck_assert_uint_eq(unit_open_fds(), fds - 4);
+		ck_assert_uint_eq(fake_event_fds(&ev), fds - 4);
 		assert_calls(3, (int)i * both_broken[_i].attached, 1 + (int)i * both_broken[_i].attached);
 	}
 	ck_assert_int_eq((int)ev.switches, SWITCHES_BY_TRACEPOINT);
@@ -1336,7 +1336,7 @@ START_TEST(test_both_tried_again)
 	calls.attach_answer = 0;
 	ck_assert_int_eq(follow("0-3", t + 5 * MS), 1);
 	assert_both(event_of(3), true, true, true, true);
-	ck_assert_uint_eq(unit_open_fds(), fds);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds);
 }
 END_TEST
 
@@ -1352,11 +1352,11 @@ START_TEST(test_both_try)
 	ck_assert_int_eq(events_try(&ev), -ENODEV);
 	ask_for_both();
 	open_on("0-1", "0-1", false);
-	fds = unit_open_fds();
+	fds = fake_event_fds(&ev);
 	kernel.answer[0] = tries[_i].answer;
 	kernel.switch_answer[0] = tries[_i].switch_answer;
 	ck_assert_int_eq(events_try(&ev), tries[_i].rc);
-	ck_assert_uint_eq(unit_open_fds(), fds);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds);
 }
 END_TEST
 
@@ -1412,7 +1412,7 @@ START_TEST(test_followed)
 	open_on("0-4", "0-3", _i & 1);
 	ck_assert_uint_eq(ev.nr_cpus, 4);
 	ck_assert_uint_eq(kernel.opened, 4 * nr + (_i & 1 ? 4 : 0));
-	ck_assert_uint_eq(unit_open_fds(), fds_before + kernel.opened);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + kernel.opened);
 	for (i = 0; i < ev.nr_places; i++) {
 		assert_event(&ev.places[i], ev.places[i].cpu < 4, _i & 1);
 		if (ev.places[i].cpu < 4)
@@ -1618,7 +1618,7 @@ START_TEST(test_cgroups)
 	fake_list_cpus(dir, "online", "0-1");
 	ck_assert_int_eq(events_open(&ev, false, &err), -EINVAL);
 	ck_assert_msg(strstr(err.msg, cgroups[_i].says), "%s", err.msg);
-	ck_assert_uint_eq(unit_open_fds(), fds_before);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before);
 	req.filter.cgroup = NULL;
 }
 END_TEST
@@ -1668,7 +1668,7 @@ START_TEST(test_unfollowed)
 	fake_list_cpus(dir, "online", "0-1");
 	ck_assert_int_eq(events_open(&ev, true, &err), unfollowed[_i].rc);
 	ck_assert_str_eq(err.msg, unfollowed[_i].says);
-	ck_assert_uint_eq(unit_open_fds(), fds_before);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before);
 }
 END_TEST
 

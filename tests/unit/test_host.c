@@ -3,9 +3,11 @@
 #include "core/host/host.h"
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 static char *top;
 static struct host host;
@@ -194,6 +196,56 @@ START_TEST(test_online_no_descriptor)
 	snprintf(want, sizeof(want), "cannot read '%s/devices/system/cpu/online': %s", host.sys, strerror(EMFILE));
 	ck_assert_str_eq(err.msg, want);
 	ck_assert_ptr_null(l.cpu);
+}
+END_TEST
+
+/* A list that stays open shows each change, and needs no other descriptor. */
+START_TEST(test_online_again)
+{
+	static const struct {
+		const char *text;
+		size_t nr;
+	} texts[] = { { "0-1\n", 2 }, { "0-1,4-9\n", 8 }, { "1\n", 1 } };
+	struct cpu_list l = { 0 };
+	int kept = 0, fd = 0;
+	rlim_t before = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		put("sys/devices/system/cpu/online", texts[i].text);
+		if (i)
+			before = unit_limit_files(0);
+		ck_assert_int_eq(host_online_again(&host, &kept, &l, NULL), 0);
+		if (i)
+			unit_limit_files(before);
+		ck_assert_uint_eq(l.nr, texts[i].nr);
+		cpu_list_release(&l);
+		ck_assert_int_gt(kept, 0);
+		ck_assert(!i || kept == fd);
+		fd = kept;
+	}
+	ck_assert_int_eq(close(kept), 0);
+}
+END_TEST
+
+/* A descriptor that cannot be read is closed, and the next call opens the list. */
+START_TEST(test_online_again_unreadable)
+{
+	struct cpu_list l = { 0 };
+	int ends[2], kept;
+
+	put("sys/devices/system/cpu/online", "0-1,4\n");
+	ck_assert_int_eq(pipe(ends), 0);
+	kept = ends[0];
+	ck_assert_int_eq(host_online_again(&host, &kept, &l, NULL), 0);
+	cpu_list_release(&l);
+	ck_assert_int_eq(kept, 0);
+	ck_assert_int_eq(fcntl(ends[0], F_GETFD), -1);
+	ck_assert_int_eq(host_online_again(&host, &kept, &l, NULL), 0);
+	ck_assert_uint_eq(l.nr, 3);
+	cpu_list_release(&l);
+	ck_assert_int_eq(close(kept), 0);
+	close(ends[1]);
 }
 END_TEST
 
@@ -700,6 +752,8 @@ int main(void)
 	tcase_add_test(files, test_online);
 	tcase_add_loop_test(files, test_online_bad, 0, 4);
 	tcase_add_test(files, test_online_no_descriptor);
+	tcase_add_test(files, test_online_again);
+	tcase_add_test(files, test_online_again_unreadable);
 	tcase_add_test(files, test_online_long);
 	tcase_add_test(files, test_online_without_sys);
 	tcase_add_test(files, test_possible);

@@ -383,7 +383,7 @@ static void assert_told(const char *targets)
 		fds += 2 + (unsigned int)e->side.nr_more;
 	}
 	ck_assert_int_eq(ev.side_of_targets, targets != NULL);
-	ck_assert_uint_eq(unit_open_fds(), fds);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds);
 }
 
 /* ---- does the kernel have such an event? */
@@ -421,7 +421,7 @@ START_TEST(test_without)
 		ck_assert_uint_eq(e->side.nr_more, 0);
 	}
 	ck_assert(!side_band_outgrows_rings(&ev));
-	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * CPUS); /* with notes */
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + 2 * CPUS); /* with notes */
 }
 END_TEST
 
@@ -682,7 +682,7 @@ START_TEST(test_in_the_way)
 	assert_told(ways[_i].targets);
 	/* Another backend may succeed. */
 	events_close(&ev);
-	ck_assert_uint_eq(unit_open_fds(), fds_before);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before);
 	memset(kernel.answers, 0, sizeof(kernel.answers));
 	open_all(false);
 	assert_told(ALL_THREADS);
@@ -729,7 +729,7 @@ START_TEST(test_command_refused)
 	size_t i;
 
 	ask_for_command();
-	fds = unit_open_fds();
+	fds = fake_event_fds(&ev);
 	kernel.answers[0] = (struct answer){ -1, _i / 4 ? 2 : -1, codes[_i % 4] };
 	open_all(false);
 	ck_assert(!ev.side_of_targets);
@@ -737,7 +737,7 @@ START_TEST(test_command_refused)
 		ck_assert_uint_eq(ev.places[i].side.nr_more, 0);
 		assert_whole(&ev.places[i], true);
 	}
-	ck_assert_uint_eq(unit_open_fds(), fds + 2 * CPUS);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds + 2 * CPUS);
 }
 END_TEST
 
@@ -781,7 +781,7 @@ START_TEST(test_limit)
 		ck_assert_uint_eq(ev.places[i].side.nr_more, limits[_i].fits ? 40 : 0);
 		assert_whole(&ev.places[i], !limits[_i].fits);
 	}
-	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * CPUS + (limits[_i].fits ? 120 : 0));
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + 2 * CPUS + (limits[_i].fits ? 120 : 0));
 }
 END_TEST
 
@@ -913,7 +913,7 @@ START_TEST(test_offline)
 	ck_assert_int_eq(event_of(3)->fd, -1);
 	ck_assert_int_eq(event_of(4)->side.fd, -1);
 	ck_assert_uint_eq(event_of(4)->side.nr_more, 0);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + 3 * 2 + 4 * 2);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + 3 * 2 + 4 * 2);
 }
 END_TEST
 
@@ -954,7 +954,7 @@ START_TEST(test_refused)
 	ck_assert_int_eq(events_open(&ev, false, &err), refused[_i].rc);
 	if (refused[_i].rc) {
 		ck_assert_msg(strstr(err.msg, refused[_i].says), "%s", err.msg);
-		ck_assert_uint_eq(unit_open_fds(), fds_before);
+		ck_assert_uint_eq(fake_event_fds(&ev), fds_before);
 		return;
 	}
 	e = event_of(1);
@@ -964,7 +964,7 @@ START_TEST(test_refused)
 	assert_whole(event_of(0), !refused[_i].with_pids);
 	assert_whole(event_of(2), !refused[_i].with_pids);
 	ck_assert_uint_eq(ev.nr_cpus, 2);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + 4 + (refused[_i].with_pids ? 6 : 0));
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + 4 + (refused[_i].with_pids ? 6 : 0));
 }
 END_TEST
 
@@ -1054,7 +1054,7 @@ START_TEST(test_goes_and_comes)
 	ck_assert_str_eq(targets_of(event_of(1)), "100 101");
 	assert_whole(event_of(1), false);
 	assert_enabled(s, true);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (4 + (unsigned int)_i));
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + CPUS * (4 + (unsigned int)_i));
 }
 END_TEST
 
@@ -1113,16 +1113,16 @@ START_TEST(test_leave_and_close)
 	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
 	ck_assert_str_eq(targets_of(event_of(1)), ALL_THREADS);
 	side_band_leave(s); /* again: no descriptor that is used again is closed */
-	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 1);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + CPUS * (2 + 6) - 1);
 	side_band_close(s);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 7);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + CPUS * (2 + 6) - 7);
 	side_band_close(s);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 7);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + CPUS * (2 + 6) - 7);
 	ck_assert_int_eq(s->fd, -1);
 	ck_assert_uint_eq(s->nr_more, 0);
 	ck_assert_ptr_null(s->more);
 	side_band_close(&event_of(2)->side); /* with the event of the whole CPU */
-	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 14);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + CPUS * (2 + 6) - 14);
 	ck_assert_int_eq(side_band_tell(s, PERF_EVENT_IOC_ENABLE), 0);
 }
 END_TEST
@@ -1138,7 +1138,7 @@ START_TEST(test_join)
 	ck_assert_int_eq(s.fd, -1);
 	for (i = 1; i < s.nr_more; i++)
 		ck_assert_int_ne(s.more[i], s.more[i - 1]);
-	ck_assert_uint_eq(unit_open_fds(), fds_before + 100);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + 100);
 	side_band_close(&s);
 }
 END_TEST
@@ -1166,7 +1166,7 @@ START_TEST(test_followed)
 	req.filter.by_tid = followed[_i].by_tid;
 	ev.followed = followed_new(&ev);
 	ck_assert_ptr_nonnull(ev.followed);
-	fds = unit_open_fds();
+	fds = fake_event_fds(&ev);
 	open_all(false);
 	for (i = 0; i < ev.nr_places; i++) {
 		const struct side_band *s = &ev.places[i].side;
@@ -1187,7 +1187,7 @@ START_TEST(test_followed)
 		}
 		ck_assert_uint_eq(attr_of(ev.places[i].fd)->mmap, 0);
 	}
-	ck_assert_uint_eq(unit_open_fds(), fds + CPUS * 2 * followed[_i].nr);
+	ck_assert_uint_eq(fake_event_fds(&ev), fds + CPUS * 2 * followed[_i].nr);
 }
 END_TEST
 
