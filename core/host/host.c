@@ -67,19 +67,29 @@ ssize_t host_read(const char *top, const char *name, char *buf, size_t size)
 }
 
 /*
- * As host_read(), but the file stays open: the kernel writes a file of sysfs anew if it is read from its beginning.
- * @kept: its descriptor, for the next call; 0: none
+ * As host_read(), but the file stays open: the kernel writes a file of sysfs anew if it is read from its beginning. It
+ * is opened again if that fails, as for a file of lxcfs that was mounted anew.
+ * @kept: its descriptor, for the next call; 0: none, and 0 itself is not kept
  */
 static ssize_t read_again(int *kept, const char *top, const char *name, char *buf, size_t size)
 {
-	int fd = *kept ? *kept : open_below(top, name);
 	ssize_t n;
+	int fd;
 
+	if (*kept) {
+		n = lseek(*kept, 0, SEEK_SET) < 0 ? -errno : read_open(*kept, buf, size);
+		if (n >= 0)
+			return n;
+		close(*kept);
+		*kept = 0;
+	}
+	fd = open_below(top, name);
 	if (fd < 0)
 		return fd;
-	n = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_open(fd, buf, size);
-	*kept = n < 0 ? 0 : fd;
-	if (!*kept)
+	n = read_open(fd, buf, size);
+	if (n >= 0 && fd)
+		*kept = fd;
+	else
 		close(fd);
 	return n;
 }

@@ -44,7 +44,7 @@ int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err
 
 /**
  * host_online_again() - host_online_cpus() for a caller that asks again and again: to look up the path and to open the
- * file costs more than to read it.
+ * file costs more than to read it. If the open list cannot be read any more, it is opened again.
  * @kept: the descriptor of the list, which the caller closes; 0: none, as before the first call
  */
 int host_online_again(const struct host *h, int *kept, struct cpu_list *out, struct err *err);

@@ -558,6 +558,7 @@ START_TEST(test_goes_and_comes)
 	ck_assert_uint_eq(ev.nr_cpus, 5); /* at most so many */
 	ck_assert_int_eq(follow("0", t + 7 * MS), 1);
 	ck_assert_uint_eq(ev.nr_cpus, 5);
+	ck_assert_int_gt(ev.online_fd, 0);
 	ck_assert_uint_eq(fake_event_fds(&ev), fds_before + (_i ? 2 : 1));
 }
 END_TEST

@@ -228,24 +228,28 @@ START_TEST(test_online_again)
 }
 END_TEST
 
-/* A descriptor that cannot be read is closed, and the next call opens the list. */
+/* A descriptor that cannot be read, here of a pipe or a directory, is closed, and the list opened again. */
 START_TEST(test_online_again_unreadable)
 {
 	struct cpu_list l = { 0 };
-	int ends[2], kept;
+	int ends[2] = { -1, -1 }, kept, bad;
 
 	put("sys/devices/system/cpu/online", "0-1,4\n");
-	ck_assert_int_eq(pipe(ends), 0);
-	kept = ends[0];
-	ck_assert_int_eq(host_online_again(&host, &kept, &l, NULL), 0);
-	cpu_list_release(&l);
-	ck_assert_int_eq(kept, 0);
-	ck_assert_int_eq(fcntl(ends[0], F_GETFD), -1);
+	if (_i)
+		ends[0] = open(host.sys, O_RDONLY | O_CLOEXEC);
+	else
+		ck_assert_int_eq(pipe(ends), 0);
+	kept = bad = fcntl(ends[0], F_DUPFD_CLOEXEC, 100);
+	ck_assert_int_ge(bad, 100);
 	ck_assert_int_eq(host_online_again(&host, &kept, &l, NULL), 0);
 	ck_assert_uint_eq(l.nr, 3);
 	cpu_list_release(&l);
+	ck_assert_int_eq(fcntl(bad, F_GETFD), -1);
+	ck_assert_int_gt(kept, 0);
 	ck_assert_int_eq(close(kept), 0);
-	close(ends[1]);
+	close(ends[0]);
+	if (!_i)
+		close(ends[1]);
 }
 END_TEST
 
@@ -753,7 +757,7 @@ int main(void)
 	tcase_add_loop_test(files, test_online_bad, 0, 4);
 	tcase_add_test(files, test_online_no_descriptor);
 	tcase_add_test(files, test_online_again);
-	tcase_add_test(files, test_online_again_unreadable);
+	tcase_add_loop_test(files, test_online_again_unreadable, 0, 2);
 	tcase_add_test(files, test_online_long);
 	tcase_add_test(files, test_online_without_sys);
 	tcase_add_test(files, test_possible);
