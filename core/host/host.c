@@ -31,17 +31,6 @@ const char *host_tasks(const struct host *h)
 	return h->foreign ? "/dev/null" : h->proc;
 }
 
-static int open_below(const char *top, const char *name)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s/%s", top, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 static ssize_t read_open(int fd, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -54,16 +43,11 @@ static ssize_t read_open(int fd, char *buf, size_t size)
 	return n;
 }
 
-ssize_t host_read(const char *top, const char *name, char *buf, size_t size)
+static void close_kept(int *kept)
 {
-	int fd = open_below(top, name);
-	ssize_t n;
-
-	if (fd < 0)
-		return fd;
-	n = read_open(fd, buf, size);
-	close(fd);
-	return n;
+	if (*kept)
+		close(*kept);
+	*kept = 0;
 }
 
 /*
@@ -73,19 +57,21 @@ ssize_t host_read(const char *top, const char *name, char *buf, size_t size)
  */
 static ssize_t read_again(int *kept, const char *top, const char *name, char *buf, size_t size)
 {
+	char path[PATH_MAX];
 	ssize_t n;
 	int fd;
 
-	if (*kept) {
-		n = lseek(*kept, 0, SEEK_SET) < 0 ? -errno : read_open(*kept, buf, size);
+	if (*kept && !lseek(*kept, 0, SEEK_SET)) {
+		n = read_open(*kept, buf, size);
 		if (n >= 0)
 			return n;
-		close(*kept);
-		*kept = 0;
 	}
-	fd = open_below(top, name);
+	close_kept(kept);
+	if (snprintf(path, sizeof(path), "%s/%s", top, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return fd;
+		return -errno;
 	n = read_open(fd, buf, size);
 	if (n >= 0 && fd)
 		*kept = fd;
@@ -94,16 +80,19 @@ static ssize_t read_again(int *kept, const char *top, const char *name, char *bu
 	return n;
 }
 
-/* All of the file must fit into @size - 1 bytes, otherwise -EFBIG. */
+ssize_t host_read(const char *top, const char *name, char *buf, size_t size)
+{
+	int kept = 0;
+	ssize_t n = read_again(&kept, top, name, buf, size);
+
+	close_kept(&kept);
+	return n;
+}
+
+/* All of the file must fit into @size - 1 bytes, otherwise -EFBIG. @n: see host_read() */
 static ssize_t whole(ssize_t n, size_t size)
 {
 	return n == (ssize_t)size - 1 ? -EFBIG : n;
-}
-
-/* As host_read(), but the whole file must fit, otherwise -EFBIG. */
-static ssize_t read_whole(const char *top, const char *name, char *buf, size_t size)
-{
-	return whole(host_read(top, name, buf, size), size);
 }
 
 const char *host_field(const char *text, const char *name)
@@ -211,17 +200,16 @@ out:
 
 /*
  * @which: a list of /sys/devices/system/cpu
- * @kept: see host_online_again(); NULL: open the list for this call only
+ * @kept: see host_online_again()
  */
-static int host_cpus(const struct host *h, const char *which, int *kept, struct cpu_list *out, struct err *err)
+static int read_cpus(const struct host *h, const char *which, int *kept, struct cpu_list *out, struct err *err)
 {
 	char text[65536 + 1]; /* a sysfs file is less than one page, which is 64 KiB on some kernels */
 	char name[64];
 	int rc;
 
 	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
-	rc = kept ? whole(read_again(kept, h->sys, name, text, sizeof(text)), sizeof(text))
-		  : read_whole(h->sys, name, text, sizeof(text));
+	rc = whole(read_again(kept, h->sys, name, text, sizeof(text)), sizeof(text));
 	if (descriptors_ran_out(rc) || rc == -ENOMEM) /* the file may exist, with other contents */
 		return err_sys(err, rc, "cannot read '%s/%s'", h->sys, name);
 	if (rc < 0)
@@ -234,24 +222,32 @@ static int host_cpus(const struct host *h, const char *which, int *kept, struct 
 	return 0;
 }
 
+static int host_cpus(const struct host *h, const char *which, struct cpu_list *out, struct err *err)
+{
+	int kept = 0, rc = read_cpus(h, which, &kept, out, err);
+
+	close_kept(&kept);
+	return rc;
+}
+
 int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err)
 {
-	return host_cpus(h, "online", NULL, out, err);
+	return host_cpus(h, "online", out, err);
 }
 
 int host_online_again(const struct host *h, int *kept, struct cpu_list *out, struct err *err)
 {
-	return host_cpus(h, "online", kept, out, err);
+	return read_cpus(h, "online", kept, out, err);
 }
 
 int host_possible_cpus(const struct host *h, struct cpu_list *out, struct err *err)
 {
-	return host_cpus(h, "possible", NULL, out, err);
+	return host_cpus(h, "possible", out, err);
 }
 
 int host_present_cpus(const struct host *h, struct cpu_list *out, struct err *err)
 {
-	return host_cpus(h, "present", NULL, out, err);
+	return host_cpus(h, "present", out, err);
 }
 
 /* Time of guests on this host is part of user time. */
@@ -354,7 +350,7 @@ int host_setting(const struct host *h, const char *name, long long *out)
 
 	if (snprintf(path, sizeof(path), "sys/%s", name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	rc = read_whole(h->proc, path, text, sizeof(text));
+	rc = whole(host_read(h->proc, path, text, sizeof(text)), sizeof(text));
 	if (rc < 0)
 		return (int)rc;
 	negative = *s == '-';
