@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wait with poll(2) for the rings of the events: which of them want to be read, and whether a CPU has gone. */
+/* Wait for the rings of the events: which of them want to be read, and whether a CPU has gone. */
 #ifndef CORE_EVENTS_WAITING_H
 #define CORE_EVENTS_WAITING_H
 
@@ -17,7 +17,8 @@ struct waiting {
 	const struct events *ev;
 	struct pollfd *fds;
 	size_t nr;
-	uint64_t began; /* when the caller called waiting_begin(); for the caller only */
+	struct watched *watched; /* NULL: poll(2) is used, see waiting_watch() */
+	uint64_t began;          /* when the caller called waiting_begin(); for the caller only */
 };
 
 /**
@@ -28,10 +29,16 @@ int waiting_begin(struct waiting *w, const struct events *ev, struct err *err);
 void waiting_end(struct waiting *w);
 
 /**
+ * waiting_watch() - use epoll(7) from now on, if it can be had: a wait that only its time ends then costs the same with
+ * 2 CPUs and with 200. Preparing costs more than a few waits save.
+ */
+void waiting_watch(struct waiting *w);
+
+/**
  * waiting_poll() - sleep until a descriptor is ready, or for @timeout_ms. The descriptors of the caller have the result
  * in their revents.
  * @gone: out: a CPU seems to have gone
- * Return: 1: a ring wants to be read; 0: none; -errno, described.
+ * Return: 1: a ring wants to be read, or may want it; 0: none; -errno, described.
  */
 int waiting_poll(struct waiting *w, int timeout_ms, bool *gone, struct err *err);
 

@@ -219,6 +219,7 @@ static struct ring_thread *prepare(const struct events *ev, struct err *err)
 		return NULL;
 	}
 	k->waiting.fds[WAKE].fd = k->wake;
+	waiting_watch(&k->waiting);
 	return k;
 }
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -23,23 +24,18 @@ int eventfd_write(int fd, eventfd_t value)
 	return !writes_fail && write(fd, &value, sizeof(value)) == (ssize_t)sizeof(value) ? 0 : -1;
 }
 
-static __thread bool is_test; /* not the ring thread */
-static int waits_ms;          /* the time for which the ring thread waits in poll(); 0: it did not wait yet */
+static int waits_ms; /* the time for which the ring thread waits; 0: it did not wait yet */
 
 static void setup(void)
 {
-	is_test = true;
 	waits_ms = 0;
 }
 
 /* Replaces libc's function: notes for how long the ring thread waits. */
-int poll(struct pollfd *fds, nfds_t nr, int timeout_ms)
+int epoll_wait(int fd, struct epoll_event *found, int max, int timeout_ms)
 {
-	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
-
-	if (!is_test)
-		__atomic_store_n(&waits_ms, timeout_ms, __ATOMIC_RELEASE);
-	return ppoll(fds, nr, timeout_ms < 0 ? NULL : &t, NULL);
+	__atomic_store_n(&waits_ms, timeout_ms, __ATOMIC_RELEASE);
+	return epoll_pwait(fd, found, max, timeout_ms, NULL);
 }
 
 /*
@@ -272,7 +268,7 @@ START_TEST(test_gone)
 	ck_assert_int_eq(ring_thread_asks(k, &err), 1);
 	ck_assert_int_eq(ring_thread_asks(k, &err), 0);
 	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
-	ck_assert_uint_eq(b.calls, 0);
+	ck_assert_uint_le(b.calls, 1); /* the ring is read once, at first */
 	close(p[0]);
 }
 END_TEST
