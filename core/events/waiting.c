@@ -96,13 +96,24 @@ static int other_fd(const struct event_place *e, bool side, int fd)
 	return i + 1 < nr ? fd_at(e, side, i + 1) : -1;
 }
 
-/* Stop polling a dead event, which would always be ready. Return: true: a CPU seems to have gone. */
+static bool is_dead(const struct pollfd *p)
+{
+	return p->revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
+/*
+ * Stop polling a dead event, which would always be ready. All threads of a process may have ended: pass over all of
+ * their events at once. Return: true: a CPU seems to have gone.
+ */
 static bool pass_over(struct waiting *w, size_t i)
 {
 	const struct event_place *e = &w->ev->places[i / 2];
 	struct pollfd *p = &w->fds[WAITING_OTHERS + i];
 
-	p->fd = other_fd(e, i % 2, p->fd);
+	do {
+		p->fd = other_fd(e, i % 2, p->fd);
+		p->revents = 0;
+	} while (p->fd >= 0 && poll(p, 1, 0) > 0 && is_dead(p));
 	return p->fd < 0;
 }
 
@@ -127,8 +138,9 @@ static int watch_one(struct waiting *w, size_t i)
 
 /*
  * If one of the descriptors cannot be watched, use poll(2) from now on.
- * Return: true: a ring may want to be read, but the wait will not show it. The kernel notes that once for each ring,
- * until the ring is polled, and adding an event to an epoll instance polls its ring.
+ * Return: true: a ring may want to be read, but the wait will not show it. The kernel keeps one note for a ring that
+ * wants to be read, and each poll of one of its events takes that note, also that of EPOLL_CTL_ADD. In some kernels
+ * (3.10) a note that comes during EPOLL_CTL_ADD is lost, too.
  */
 static bool watch_all(struct waiting *w)
 {
@@ -170,9 +182,9 @@ int waiting_poll(struct waiting *w, int timeout_ms, bool *gone, struct err *err)
 	if (n < 0 && errno != EINTR)
 		return err_sys(err, -errno, "cannot poll the perf events");
 	for (i = WAITING_OTHERS; i < w->nr; i++) {
-		ready |= !!(w->fds[i].revents & POLLIN);
-		if (w->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+		if (is_dead(&w->fds[i]))
 			*gone |= pass_over(w, i - WAITING_OTHERS);
+		ready |= !!(w->fds[i].revents & POLLIN);
 	}
 	return ready;
 }

@@ -29,8 +29,9 @@ int waiting_begin(struct waiting *w, const struct events *ev, struct err *err);
 void waiting_end(struct waiting *w);
 
 /**
- * waiting_watch() - use epoll(7) from now on, if it can be had: a wait that only its time ends then costs the same with
- * 2 CPUs and with 200. Preparing costs more than a few waits save.
+ * waiting_watch() - use epoll(7) from now on, if it can be had: the kernel then looks only at descriptors that are
+ * ready, but preparing costs more than a few waits save. A descriptor stays open while it is waited for, and is there
+ * once.
  */
 void waiting_watch(struct waiting *w);
 

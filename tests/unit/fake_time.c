@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <time.h>
 
 /* Not 0: for the session that means a time not reached yet. */
@@ -118,4 +119,13 @@ int poll(struct pollfd *fds, nfds_t nr, int timeout_ms)
 	}
 	ck_assert_msg(!ready || ++fake.found < TOO_OFTEN, "finds something, but does not read it");
 	return ready;
+}
+
+int epoll_wait(int fd, struct epoll_event *found, int max, int timeout_ms)
+{
+	if (fake.on && timeout_ms > OTHERS_MS) {
+		ck_assert_msg(!pthread_equal(fake.thread, pthread_self()), "waits, but the clock does not advance");
+		timeout_ms = OTHERS_MS;
+	}
+	return epoll_pwait(fd, found, max, timeout_ms, NULL);
 }

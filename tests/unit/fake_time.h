@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clock that advances only while the thread under test waits: this program's own clock_gettime() and poll() replace
- * libc's. A run of ten seconds takes only as long as its work, and each run of a test sees the same times.
+ * A clock that advances only while the thread under test waits: this program's own clock_gettime(), poll() and
+ * epoll_wait() replace libc's. A run of ten seconds takes only as long as its work, and each run of a test sees the
+ * same times.
  */
 #ifndef TESTS_UNIT_FAKE_TIME_H
 #define TESTS_UNIT_FAKE_TIME_H
