@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * late [LIFE [SLEEP [WORK]]] - sleeps for SLEEP seconds (1.5), works for WORK seconds (0.5) in late_work, and exits. If
- * it is started before a profiler, the profiler gets no events of its mappings, and must read them in /proc before the
- * process exits.
+ * late [LIFE [SLEEP [WORK [cpu]]]] - sleeps for SLEEP seconds (1.5), works for WORK seconds (0.5) in late_work, and
+ * exits. cpu: it works until it has used so much CPU time. If it is started before a profiler, the profiler gets no
+ * events of its mappings, and must read them in /proc before the process exits.
  *
  * Expected: ...;main;late_work.
  */
 #include "workload.h"
 
-static NOINLINE void late_work(uint64_t ns)
+static NOINLINE void late_work(uint64_t ns, clockid_t clock)
 {
-	spin_ns(ns);
+	uint64_t end = clock_ns(clock) + ns;
+
+	do
+		spin_iterations(20000);
+	while (clock_ns(clock) < end);
 	workload_sink++;
 }
 
@@ -22,6 +26,6 @@ int main(int argc, char **argv)
 	workload_live(argc, argv);
 	workload_ready();
 	sleep_ns(sleep);
-	late_work(work);
+	late_work(work, argc > 4 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC);
 	return 0;
 }

@@ -62,12 +62,17 @@ static inline __attribute__((always_inline, unused)) void spin_iterations(uint64
 	(void)result;
 }
 
-static inline __attribute__((unused)) uint64_t now_ns(void)
+static inline __attribute__((unused)) uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+static inline __attribute__((unused)) uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Inlined, so that the caller is the leaf, except in the vdso's clock now and then. */
