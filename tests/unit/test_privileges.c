@@ -155,6 +155,37 @@ START_TEST(test_sets)
 }
 END_TEST
 
+/* The bounding set had holes before. */
+static int empty_bounding(int row)
+{
+	static const int holes[] = { CAP_CHOWN, CAP_NET_RAW };
+	struct privileges_need need = { .uses = 0 };
+	struct err err = { 0 };
+	size_t i;
+	int cap;
+
+	(void)row;
+	for (i = 0; i < ARRAY_SIZE(holes); i++)
+		if (prctl(PR_CAPBSET_DROP, holes[i], 0, 0, 0))
+			return 1;
+	if (privileges_drop(&need, &err) || err.code)
+		return 2;
+	for (cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (bounded(cap))
+			return 3;
+	return cap > CAP_SYSLOG ? 0 : 4;
+}
+
+START_TEST(test_bounding)
+{
+	struct caps c;
+
+	get(&c);
+	if (c.effective & C(SETPCAP)) /* others cannot empty it */
+		ck_assert_int_eq(in_child(empty_bounding, 0), 0);
+}
+END_TEST
+
 /* For a process without capabilities. */
 static int drop_nothing(int row)
 {
@@ -357,6 +388,7 @@ int main(void)
 	TCase *t = tcase_create("drop");
 
 	tcase_add_loop_test(t, test_sets, 0, ARRAY_SIZE(sets));
+	tcase_add_test(t, test_bounding);
 	tcase_add_test(t, test_nothing);
 	tcase_add_loop_test(t, test_folders, 0, ARRAY_SIZE(folders));
 	tcase_add_loop_test(t, test_strangers, 0, ARRAY_SIZE(strangers));
