@@ -6,6 +6,7 @@
 #include "core/tasks/proc.h"
 #include "core/tasks/tasks.h"
 #include "core/tasks/tasks_state.h"
+#include "tests/unit/failing_memory.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -968,6 +969,34 @@ START_TEST(test_copied_before)
 	ck_assert_uint_eq(copies.asked, _i == 1 ? 1 : 2);
 	ck_assert_str_eq(copies.file.path, _i == 1 ? "/bin/a" : "/lib/red");
 	ck_assert_uint_eq(copies.near.pgoff, _i == 1 ? 0x2000 : 0x3000);
+}
+END_TEST
+
+/* If there is no memory for one of the mappings, they are not taken for all of them. */
+START_TEST(test_no_memory)
+{
+	bool failed = true;
+	size_t nr;
+
+	put_comm(10, 10, "a\n");
+	put("10/maps", "1000-2000 r-xp 2000 08:01 7 /bin/a\n"
+		       "5000-6000 r-xp 0 08:01 8 /lib/red\n");
+	for (nr = 0; failed; nr++) {
+		int rc;
+
+		tasks_free(tasks);
+		tasks = tasks_new(&host);
+		ck_assert_ptr_nonnull(tasks);
+		memory_fail_after(nr, false);
+		rc = tasks_learn(tasks, 10);
+		failed = memory_restore();
+		ck_assert_int_eq(rc, rc && failed ? -ENOMEM : 0);
+		if (rc)
+			ck_assert_int_eq(tasks_learn(tasks, 10), 0);
+		check_now(10, 0x1000, "/bin/a");
+		check_now(10, 0x5000, "/lib/red");
+	}
+	ck_assert_uint_gt(nr, 5);
 }
 END_TEST
 
@@ -2630,6 +2659,7 @@ int main(void)
 	tcase_add_test(t, test_memory_of_ended);
 	tcase_add_test(t, test_recorded_memory);
 	tcase_add_loop_test(t, test_copied, 0, ARRAY_SIZE(copied));
+	tcase_add_test(t, test_no_memory);
 	tcase_add_loop_test(t, test_copied_before, 0, 2);
 	tcase_add_test(t, test_fork);
 	tcase_add_test(t, test_thread_fork);
