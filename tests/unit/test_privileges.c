@@ -155,7 +155,7 @@ START_TEST(test_sets)
 }
 END_TEST
 
-/* The bounding set had holes before. */
+/* A bounding set that lacks some capabilities before is emptied, too. */
 static int empty_bounding(int row)
 {
 	static const int holes[] = { CAP_CHOWN, CAP_NET_RAW };

@@ -972,7 +972,7 @@ START_TEST(test_copied_before)
 }
 END_TEST
 
-/* If there is no memory for one of the mappings, they are not taken for all of them. */
+/* A mapping for which there is no memory is not forgotten: the read fails, and the next one finds it. */
 START_TEST(test_no_memory)
 {
 	bool failed = true;
@@ -2659,8 +2659,8 @@ int main(void)
 	tcase_add_test(t, test_memory_of_ended);
 	tcase_add_test(t, test_recorded_memory);
 	tcase_add_loop_test(t, test_copied, 0, ARRAY_SIZE(copied));
-	tcase_add_test(t, test_no_memory);
 	tcase_add_loop_test(t, test_copied_before, 0, 2);
+	tcase_add_test(t, test_no_memory);
 	tcase_add_test(t, test_fork);
 	tcase_add_test(t, test_thread_fork);
 	tcase_add_test(t, test_pid_again);

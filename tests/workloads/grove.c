@@ -23,12 +23,10 @@ static char path[PATH_MAX];
 static inline __attribute__((always_inline)) void burn(void)
 {
 	uint64_t until = (uint64_t)msec * MSEC;
-	struct timespec ts;
 
-	do {
+	do
 		spin_iterations(20000);
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	} while ((uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec < until);
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until);
 }
 
 static NOINLINE void process_work(void)

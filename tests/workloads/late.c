@@ -10,11 +10,7 @@
 
 static NOINLINE void late_work(uint64_t ns, clockid_t clock)
 {
-	uint64_t end = clock_ns(clock) + ns;
-
-	do
-		spin_iterations(20000);
-	while (clock_ns(clock) < end);
+	spin_clock_ns(clock, ns);
 	workload_sink++;
 }
 
@@ -26,6 +22,6 @@ int main(int argc, char **argv)
 	workload_live(argc, argv);
 	workload_ready();
 	sleep_ns(sleep);
-	late_work(work, argc > 4 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC);
+	late_work(work, argc > 4 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 	return 0;
 }

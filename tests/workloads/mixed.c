@@ -81,15 +81,13 @@ static NOINLINE void share_cpu(void)
 static NOINLINE void *live(void *arg)
 {
 	struct mix *m = arg;
-	struct timespec cpu;
 	struct rusage usage;
 
 	m->began_ns = now_ns();
 	workload_name_thread(m->name);
 	m->live();
 	m->ended_ns = now_ns();
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-	m->cpu_ns = (uint64_t)cpu.tv_sec * 1000 * MSEC + (uint64_t)cpu.tv_nsec;
+	m->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	getrusage(RUSAGE_THREAD, &usage);
 	m->switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
 	return arg;

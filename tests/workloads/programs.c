@@ -76,18 +76,10 @@ static uint64_t address_of(int fd)
 	return call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) ? 0 : address;
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 static inline __attribute__((always_inline)) void run(int fd)
 {
 	static char packet[64];
-	uint64_t end = cpu_ns() + CPU_NS;
+	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS;
 	union bpf_attr attr;
 
 	do {
@@ -99,7 +91,7 @@ static inline __attribute__((always_inline)) void run(int fd)
 		};
 		if (call_bpf(BPF_PROG_TEST_RUN, &attr))
 			workload_die("BPF_PROG_TEST_RUN");
-	} while (cpu_ns() < end);
+	} while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end);
 }
 
 static NOINLINE void run_first(int fd)

@@ -29,14 +29,6 @@ static NOINLINE void seldom(uint64_t unit)
 	spin_iterations(5 * unit);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000 * MSEC + (uint64_t)t.tv_nsec;
-}
-
 static NOINLINE void work(uint64_t percent, uint64_t until_ns)
 {
 	uint32_t r = 1, turns = 0;
@@ -45,7 +37,7 @@ static NOINLINE void work(uint64_t percent, uint64_t until_ns)
 	 * Make few system calls: a late timer interrupt tends to come at a system call, the more so if other programs
 	 * run.
 	 */
-	while (!workload_stop && (++turns % 256 || cpu_ns() < until_ns)) {
+	while (!workload_stop && (++turns % 256 || clock_ns(CLOCK_PROCESS_CPUTIME_ID) < until_ns)) {
 		uint64_t unit;
 
 		r = r * 1664525 + 1013904223;

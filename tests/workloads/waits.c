@@ -44,14 +44,6 @@ static bool goes_on(void)
 	return !__atomic_load_n(&ending, __ATOMIC_RELAXED);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 /*
  * Time that this thread waited for a CPU: the second number of its schedstat (Documentation/scheduler/sched-stats.rst);
  * 0 if the kernel does not count it.
@@ -85,13 +77,13 @@ static struct moment begin(void)
 {
 	struct moment m = { .wall_ns = now_ns() };
 
-	m.cpu_ns = cpu_ns();
+	m.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	return m;
 }
 
 static void end(struct kind *k, struct moment from, uint64_t intervals)
 {
-	uint64_t cpu = cpu_ns() - from.cpu_ns, wall = now_ns() - from.wall_ns;
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - from.cpu_ns, wall = now_ns() - from.wall_ns;
 
 	__atomic_add_fetch(&k->intervals, intervals, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&k->off_ns, wall > cpu ? wall - cpu : 0, __ATOMIC_RELAXED);

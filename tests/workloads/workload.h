@@ -62,7 +62,7 @@ static inline __attribute__((always_inline, unused)) void spin_iterations(uint64
 	(void)result;
 }
 
-static inline __attribute__((unused)) uint64_t clock_ns(clockid_t clock)
+static inline __attribute__((always_inline, unused)) uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -76,13 +76,19 @@ static inline __attribute__((unused)) uint64_t now_ns(void)
 }
 
 /* Inlined, so that the caller is the leaf, except in the vdso's clock now and then. */
-static inline __attribute__((always_inline, unused)) void spin_ns(uint64_t ns)
+/* Work until @clock has advanced by @ns: CLOCK_THREAD_CPUTIME_ID does so only while the thread works. */
+static inline __attribute__((always_inline, unused)) void spin_clock_ns(clockid_t clock, uint64_t ns)
 {
-	uint64_t end = now_ns() + ns;
+	uint64_t end = clock_ns(clock) + ns;
 
 	do
 		spin_iterations(20000);
-	while (now_ns() < end);
+	while (clock_ns(clock) < end);
+}
+
+static inline __attribute__((always_inline, unused)) void spin_ns(uint64_t ns)
+{
+	spin_clock_ns(CLOCK_MONOTONIC, ns);
 }
 
 __attribute__((unused)) static void sleep_ns(uint64_t ns)
