@@ -91,18 +91,31 @@ int counting_detach(struct session *s, size_t place, struct err *err)
 	return rc ? rc : s->env.source->detach(s->source, place, err);
 }
 
+static int start_counters(struct session *s, struct err *err)
+{
+	size_t i = s->env.nr_counters;
+	int rc = 0;
+
+	while (!rc && i-- > 0)
+		if (s->env.counters[i].ops->start)
+			rc = s->env.counters[i].ops->start(s->env.counters[i].state, err);
+	return rc;
+}
+
 int counting_start(struct session *s, struct err *err)
 {
 	size_t i;
-	int rc;
+	int rc = 0;
 
 	for (i = 0; i < s->env.nr_counters; i++)
 		if (s->env.counters[i].ops->first)
 			s->env.counters[i].ops->first->watch(s->env.counters[i].state);
-	rc = s->env.source->start ? s->env.source->start(s->source, err) : 0;
-	while (!rc && i-- > 0)
-		if (s->env.counters[i].ops->start)
-			rc = s->env.counters[i].ops->start(s->env.counters[i].state, err);
+	if (!s->request.both)
+		rc = start_counters(s, err);
+	if (!rc && s->env.source->start)
+		rc = s->env.source->start(s->source, err);
+	if (!rc && s->request.both)
+		rc = start_counters(s, err);
 	return rc;
 }
 

@@ -25,7 +25,8 @@ int counting_detach(struct session *s, size_t place, struct err *err);
 
 /**
  * counting_start() - start counting after the events are enabled. Counters first begin to report processes
- * (first_ops.watch). Then the source starts. Counters start last: one that waits for the source counts from then on.
+ * (first_ops.watch), and count from then on: the source may need long to read the names of all threads. With both
+ * backends, counters wait for the source, and both begin together.
  */
 int counting_start(struct session *s, struct err *err);
 int counting_drain(struct session *s, struct err *err);

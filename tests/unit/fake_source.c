@@ -571,6 +571,12 @@ static int switches_detach(struct counter *c, size_t place, struct err *err)
 	return switches_step(FAKE_DETACH, (int)place, err);
 }
 
+static int switches_start(struct counter *c, struct err *err)
+{
+	(void)c;
+	return switches_step(FAKE_START, -1, err);
+}
+
 static int switches_stop(struct counter *c, struct err *err)
 {
 	(void)c;
@@ -631,6 +637,7 @@ const struct counter_ops fake_switch_counter = {
 	.open = switches_open,
 	.attach = switches_attach,
 	.detach = switches_detach,
+	.start = switches_start,
 	.stop = switches_stop,
 	.end = switches_end,
 	.take = switches_take,

@@ -478,20 +478,29 @@ static void assert_balanced(const struct outcome *o)
 
 /* ---- the order of calls */
 
+/* Reading the names of all threads takes the source long: what counts in the kernel begins before that. */
 static const struct {
+	const char *backend;
 	bool counting, off_cpu;
 	const char *log;
 } orders[] = {
-	{ false, false,
+	{ NULL, false, false,
 	  "source.open source.attach:0 source.attach:1 source.start source.drain source.end source.close" },
-	{ true, false,
+	{ NULL, true, false,
 	  "counter.probe counter.open source.open source.attach:0 counter.attach:0 source.attach:1 counter.attach:1 "
-	  "source.start counter.start source.drain counter.stop counter.end source.end counter.take source.close "
+	  "counter.start source.start source.drain counter.stop counter.end source.end counter.take source.close "
 	  "counter.close" },
-	{ true, true,
+	{ NULL, true, true,
 	  "counter.probe switches.probe counter.open switches.open source.open "
 	  "source.attach:0 switches.attach:0 counter.attach:0 source.attach:1 switches.attach:1 counter.attach:1 "
-	  "source.start counter.start source.drain counter.stop switches.stop counter.end switches.end source.end "
+	  "switches.start counter.start source.start source.drain "
+	  "counter.stop switches.stop counter.end switches.end source.end "
+	  "counter.take switches.take source.close switches.close counter.close" },
+	{ "both", true, true,
+	  "counter.probe switches.probe counter.open switches.open source.open "
+	  "source.attach:0 switches.attach:0 counter.attach:0 source.attach:1 switches.attach:1 counter.attach:1 "
+	  "source.start switches.start counter.start source.drain "
+	  "counter.stop switches.stop counter.end switches.end source.end "
 	  "counter.take switches.take source.close switches.close counter.close" },
 };
 
@@ -499,10 +508,12 @@ START_TEST(test_order)
 {
 	struct outcome o;
 
+	options.backend = orders[_i].backend;
 	options.off_cpu.wanted = orders[_i].off_cpu;
 	last_for(300, 0);
 	must_open(ways(orders[_i].counting, false));
-	ck_assert_str_eq(session->reason, "the first choice works here");
+	if (!orders[_i].backend)
+		ck_assert_str_eq(session->reason, "the first choice works here");
 	o = run(NULL);
 	ck_assert_int_eq(o.rc, 0);
 	assert_balanced(&o);
@@ -1059,7 +1070,7 @@ static const struct {
 	{ true, { FAKE_DRAIN, 6, -ENOMEM }, { FAKE_STOP, 1, -EIO }, { 0 }, 1, -ENOMEM, "source drain failed" },
 	{ false, { FAKE_END, 3, -EIO }, { FAKE_STOP, 1, -EBUSY }, { 0 }, 2, -EBUSY, "counter stop failed" },
 	{ false, { FAKE_END, 1, -EIO }, { FAKE_TAKE, 1, -EBUSY }, { 0 }, 0, -EIO, "source end failed" },
-	{ false, { FAKE_START, 1, -EIO }, { FAKE_START, 1, -EBUSY }, { 0 }, 0, -EIO, "source start failed" },
+	{ false, { FAKE_START, 1, -EIO }, { FAKE_START, 1, -EBUSY }, { 0 }, 0, -EBUSY, "counter start failed" },
 	{ false,
 	  { FAKE_DETACH, 1, -EIO },
 	  { FAKE_DETACH, 1, -EBUSY },
@@ -1256,10 +1267,10 @@ static const struct {
 	{ { { 350, SLOW_LIST, NULL, 400 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
 };
 
-/* The part of the log between counter.start and counter.stop, without drains. */
+/* The part of the log between source.start and counter.stop, without drains. */
 static void changes(char *out, size_t size)
 {
-	const char *log = strstr(fake_seen()->log, "counter.start"), *end = strstr(log, "counter.stop");
+	const char *log = strstr(fake_seen()->log, "source.start"), *end = strstr(log, "counter.stop");
 	size_t used = 0;
 
 	*out = 0;
