@@ -215,8 +215,10 @@ static int switches_open(struct counter **out, const struct source_env *env, str
 		return object_refused(err, rc, "cannot choose the sizes of the BPF maps");
 	if (object_load(c, own->skel->obj, own->raw ? "raw_count_switch" : "count_switch", err))
 		return err->code;
+	/* The program runs from attach() on, and may read the map during an update: let start() change one word only. */
 	configure(own, &c->config);
-	return 0;
+	rc = object_set(c, BPF_SET_NONE);
+	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }
 
 /* Attach the program once: it sees the switches of all CPUs. It counts them from switches_start() on. */

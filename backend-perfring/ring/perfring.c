@@ -93,8 +93,8 @@ static int learn_command(const struct source_env *env)
 
 /*
  * Read the names of the existing threads: after the events were enabled, so that no renaming is missed, and before the
- * first sample counts here, so that no sample gets a later name. If there is a BPF program, it counts meanwhile, and
- * its notes have the names. The names are still needed: at an exec, counts from before belong to the name that the
+ * first sample counts here, so that no sample gets a later name. If a BPF program counts alone, it does so meanwhile,
+ * and its notes have the names. The names are still needed: at an exec, counts from before belong to the name that the
  * thread had until then. If /proc cannot be read, the name of a thread is its number.
  */
 static int perfring_start(struct source *b, struct err *err)

@@ -104,14 +104,12 @@ static int start_counters(struct session *s, struct err *err)
 
 int counting_start(struct session *s, struct err *err)
 {
+	int rc = s->request.both ? 0 : start_counters(s, err);
 	size_t i;
-	int rc = 0;
 
 	for (i = 0; i < s->env.nr_counters; i++)
 		if (s->env.counters[i].ops->first)
 			s->env.counters[i].ops->first->watch(s->env.counters[i].state);
-	if (!s->request.both)
-		rc = start_counters(s, err);
 	if (!rc && s->env.source->start)
 		rc = s->env.source->start(s->source, err);
 	if (!rc && s->request.both)

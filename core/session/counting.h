@@ -24,9 +24,9 @@ int counting_attach_all(struct session *s, struct err *err);
 int counting_detach(struct session *s, size_t place, struct err *err);
 
 /**
- * counting_start() - start counting after the events are enabled. Counters first begin to report processes
- * (first_ops.watch), and count from then on: the source may need long to read the names of all threads. With both
- * backends, counters wait for the source, and both begin together.
+ * counting_start() - start counting after the events are enabled. Counters start first, then they begin to report
+ * processes (first_ops.watch), then the source starts: it may need long to read the names of all threads. With both
+ * backends, counters start last, because they and the source count the same.
  */
 int counting_start(struct session *s, struct err *err);
 int counting_drain(struct session *s, struct err *err);

@@ -514,7 +514,10 @@ static void end_report(struct session *s)
 		ring_thread_take_signals(s->ring_thread, false);
 }
 
-/* First start the thread that empties the rings. With both backends, BPF programs count from counting_start() on. */
+/*
+ * First start the thread that empties the rings. BPF programs count samples from events_enable() on, but with both
+ * backends, and intervals off the CPU, from counting_start() on.
+ */
 static int begin(struct session *s, struct err *err)
 {
 	int rc = keep_rings(s, err);

@@ -62,7 +62,10 @@ struct counter_ops {
 	/* The event will be closed, because its CPU has gone offline. */
 	int (*detach)(struct counter *c, size_t place, struct err *err);
 
-	/* The events have just been enabled. Optional. */
+	/*
+	 * The events have just been enabled, and the source has not started. With both backends it has, which may have
+	 * taken long. Optional.
+	 */
 	int (*start)(struct counter *c, struct err *err);
 
 	/* Called from time to time while events are enabled, to maintain its tables. Optional. */

@@ -64,8 +64,8 @@ struct source_ops {
 	int (*detach)(struct source *s, size_t place, struct err *err);
 
 	/*
-	 * The events have just been enabled. For a recording, @env->request now says how its user stacks are walked.
-	 * Optional.
+	 * The events have just been enabled, and counters may have passed on samples already. For a recording,
+	 * @env->request now says how its user stacks are walked. Optional.
 	 */
 	int (*start)(struct source *s, struct err *err);
 

@@ -224,8 +224,9 @@ static void read_kept(const struct source *s, int set)
 
 static const char *const names[] = {
 	[FAKE_PROBE] = "probe", [FAKE_OPEN] = "open",   [FAKE_ATTACH] = "attach", [FAKE_DETACH] = "detach",
-	[FAKE_START] = "start", [FAKE_DRAIN] = "drain", [FAKE_FETCH] = "fetch",   [FAKE_STOP] = "stop",
-	[FAKE_END] = "end",     [FAKE_TAKE] = "take",   [FAKE_PIDS] = "pids",     [FAKE_CLOSE] = "close",
+	[FAKE_START] = "start", [FAKE_WATCH] = "watch", [FAKE_DRAIN] = "drain",   [FAKE_FETCH] = "fetch",
+	[FAKE_STOP] = "stop",   [FAKE_END] = "end",     [FAKE_TAKE] = "take",     [FAKE_PIDS] = "pids",
+	[FAKE_CLOSE] = "close",
 };
 
 static void note(const char *who, enum fake_step what, int place)
@@ -464,6 +465,7 @@ static int counter_take(struct counter *c, struct err *err)
 static void counter_watch_first(struct counter *c)
 {
 	(void)c;
+	counter_step(FAKE_WATCH, -1, NULL);
 }
 
 static int counter_first_fd(const struct counter *c)

@@ -61,7 +61,9 @@ START_TEST(test_open)
 	ck_assert_uint_eq(fake_map("stack_map", 0)->value_size, 127 * 8);
 	ck_assert_uint_eq(fake_map("probe", 0)->max_entries, 1);
 	ck_assert_uint_eq(fake_map("probe", 0)->value_size, 2 * 8);
-	ck_assert_uint_eq(config(0).set, BPF_SET_NONE); /* it counts from start() on */
+	ck_assert_uint_eq(config(0).set, BPF_SET_NONE); /* it counts from start() on, but runs before */
+	ck_assert_uint_eq(config(0).max_ns, UINT64_MAX);
+	ck_assert_uint_eq(config(0).dead, 0x30);
 	ck_assert_int_eq(ops->attach(c, 0, &err), 0);
 	ck_assert_str_eq(attached_program->name, "count_switch");
 	ck_assert_int_eq(ops->start(c, &err), 0);

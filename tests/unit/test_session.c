@@ -488,18 +488,19 @@ static const struct {
 	  "source.open source.attach:0 source.attach:1 source.start source.drain source.end source.close" },
 	{ NULL, true, false,
 	  "counter.probe counter.open source.open source.attach:0 counter.attach:0 source.attach:1 counter.attach:1 "
-	  "counter.start source.start source.drain counter.stop counter.end source.end counter.take source.close "
+	  "counter.start counter.watch source.start source.drain counter.stop counter.end source.end counter.take "
+	  "source.close "
 	  "counter.close" },
 	{ NULL, true, true,
 	  "counter.probe switches.probe counter.open switches.open source.open "
 	  "source.attach:0 switches.attach:0 counter.attach:0 source.attach:1 switches.attach:1 counter.attach:1 "
-	  "switches.start counter.start source.start source.drain "
+	  "switches.start counter.start counter.watch source.start source.drain "
 	  "counter.stop switches.stop counter.end switches.end source.end "
 	  "counter.take switches.take source.close switches.close counter.close" },
 	{ "both", true, true,
 	  "counter.probe switches.probe counter.open switches.open source.open "
 	  "source.attach:0 switches.attach:0 counter.attach:0 source.attach:1 switches.attach:1 counter.attach:1 "
-	  "source.start switches.start counter.start source.drain "
+	  "counter.watch source.start switches.start counter.start source.drain "
 	  "counter.stop switches.stop counter.end switches.end source.end "
 	  "counter.take switches.take source.close switches.close counter.close" },
 };
