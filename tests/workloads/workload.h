@@ -75,8 +75,10 @@ static inline __attribute__((unused)) uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Inlined, so that the caller is the leaf, except in the vdso's clock now and then. */
-/* Work until @clock has advanced by @ns: CLOCK_THREAD_CPUTIME_ID does so only while the thread works. */
+/*
+ * Work until @clock has advanced by @ns: CLOCK_THREAD_CPUTIME_ID does so only while the thread works. Inlined, so that
+ * the caller is the leaf, except in the vdso's clock now and then.
+ */
 static inline __attribute__((always_inline, unused)) void spin_clock_ns(clockid_t clock, uint64_t ns)
 {
 	uint64_t end = clock_ns(clock) + ns;
