@@ -42,8 +42,8 @@ $(O)/tests/unit/test_file_search: \
 	private ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=privileges_,as_caller back lent)
 $(O)/tests/unit/test_list_backends: private ALL_LDFLAGS += -Wl,--wrap=fallback_try
 $(O)/tests/unit/test_perf_maps: private ALL_LDFLAGS += -Wl,--wrap=perf_map_feed
-$(addprefix $(O)/tests/unit/test_,cgroup formats memstream perfdata perfring tasks): $(O)/tests/unit/failing_memory.o
-$(addprefix $(O)/tests/unit/test_,cgroup formats memstream perfdata perfring tasks): \
+$(addprefix $(O)/tests/unit/test_,cgroup elf_plt formats memstream perfdata perfring tasks): $(O)/tests/unit/failing_memory.o
+$(addprefix $(O)/tests/unit/test_,cgroup elf_plt formats memstream perfdata perfring tasks): \
 	private ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup)
 $(O)/tests/unit/test_formats.o: $(O)/core/formats/profile.pb-c.h
 $(addprefix $(O)/tests/unit/test_,demangler libunwinder_replies lines_asking symbols worker): $(O)/tests/unit/fake_time.o

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/faults.h"
 #include "core/files/elf.h"
 #include "tests/elf_parse.h"
 #include "tests/unit/elf_sections.h"
+#include "tests/unit/failing_memory.h"
 
 #include <stddef.h>
 
@@ -276,6 +278,42 @@ START_TEST(test_hard)
 }
 END_TEST
 
+/* If memory ends while a table is read, none of its entries has a name, and that is counted. */
+START_TEST(test_no_memory)
+{
+	enum { NR = 100 };
+	unsigned char code[8 * NR];
+	size_t nr, i, nameless = 0;
+	bool failed = true;
+
+	for (i = 0; i < NR; i++) {
+		memcpy(code + 8 * i, JUMP NOP2, 8);
+		aim(code, 8 * i, SLOT);
+	}
+	build(".plt", code, sizeof(code), (Elf64_Rela){ SLOT, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0 },
+	      (Elf64_Rela){ 0 });
+	for (nr = 0; failed; nr++) {
+		uint64_t nr_faults;
+
+		elf_symbols_free(es);
+		ck_assert_int_eq(elf_symbols_parse(im.bytes, im.len, &es), 0);
+		ck_assert_str_eq(lookup(CODE_ADDR + 16), "chosen+0x0"); /* the symbols are sorted from here on */
+		nr_faults = faults.nr;
+		memory_fail_after(nr, false);
+		lookup(PLT_ADDR);
+		failed = memory_restore();
+		nr_faults = faults.nr - nr_faults;
+		if (!strcmp(lookup(PLT_ADDR), "-")) {
+			ck_assert_uint_eq(nr_faults, 1);
+			nameless++;
+		}
+		for (i = 0; i < NR; i++)
+			ck_assert_str_eq(lookup(PLT_ADDR + 8 * i), nameless > nr ? "-" : "puts@plt+0x0");
+	}
+	ck_assert_uint_gt(nameless, 4);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("elf_plt");
@@ -287,6 +325,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_fill, 0, ARRAY_SIZE(fills));
 	tcase_add_loop_test(tc, test_broken, 0, ARRAY_SIZE(broken));
 	tcase_add_test(tc, test_hard);
+	tcase_add_test(tc, test_no_memory);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -588,6 +588,32 @@ START_TEST(test_forget_files)
 }
 END_TEST
 
+static bool keep_all(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return true;
+}
+
+/* Exited processes that rows need are not looked through again before as many others have exited. */
+START_TEST(test_forget_exited)
+{
+	pid_t i;
+
+	for (i = 0; i < 2 * TASKS_MAX_EXITED; i++) {
+		ck_assert_int_eq(tasks_forget_due(tasks), i == TASKS_MAX_EXITED);
+		if (i == TASKS_MAX_EXITED)
+			tasks_forget(tasks, keep_all, NULL);
+		name(1000 + i, 1000 + i, "brief", true);
+		end(1000 + i, 1000 + i);
+	}
+	ck_assert(tasks_forget_due(tasks));
+	tasks_forget(tasks, keep_none, NULL);
+	ck_assert(!tasks_forget_due(tasks));
+	check_name(1000, 1000, ":1000");
+}
+END_TEST
+
 /* Names of dead threads are kept for a limited time: memory is limited. */
 START_TEST(test_dead_threads)
 {
@@ -2642,6 +2668,7 @@ int main(void)
 	tcase_add_test(t, test_snapshot);
 	tcase_add_loop_test(t, test_snapshot_filtered, 0, ARRAY_SIZE(snapshots));
 	tcase_add_test(t, test_forget_files);
+	tcase_add_test(t, test_forget_exited);
 	tcase_add_test(t, test_dead_threads);
 	tcase_add_test(t, test_dead_again);
 	tcase_add_test(t, test_dead_reused);
