@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/events/waiting.h"
+#include "core/events/epoll_array.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <unistd.h>
-
-_Static_assert(EPOLLIN == POLLIN && EPOLLERR == POLLERR && EPOLLHUP == POLLHUP, "both report in the same bits");
-
-/**
- * struct watched - an epoll instance for the descriptors of a struct waiting.
- * @fds: those descriptors of waiting.fds that it has, in the same order; -1: it has none there
- * @found: room for the result of one wait
- */
-struct watched {
-	int epoll;
-	int *fds;
-	struct epoll_event *found;
-};
 
 /* A CPU that is offline has no event: poll(2) skips -1. If several events share a ring, polling one is enough. */
 int waiting_begin(struct waiting *w, const struct events *ev, struct err *err)
@@ -39,40 +25,16 @@ int waiting_begin(struct waiting *w, const struct events *ev, struct err *err)
 	return 0;
 }
 
-static void end_watch(struct waiting *w)
-{
-	if (!w->watched)
-		return;
-	if (w->watched->epoll >= 0)
-		close(w->watched->epoll);
-	free(w->watched->fds);
-	free(w->watched->found);
-	free(w->watched);
-	w->watched = NULL;
-}
-
 void waiting_end(struct waiting *w)
 {
-	end_watch(w);
+	epoll_array_free(w->watched);
 	free(w->fds);
 	*w = (struct waiting){ 0 };
 }
 
 void waiting_watch(struct waiting *w)
 {
-	struct watched *v = calloc(1, sizeof(*v));
-	size_t i;
-
-	if (!v)
-		return;
-	w->watched = v;
-	v->fds = calloc(w->nr, sizeof(*v->fds));
-	v->found = calloc(w->nr, sizeof(*v->found));
-	v->epoll = epoll_create1(EPOLL_CLOEXEC);
-	for (i = 0; v->fds && i < w->nr; i++)
-		v->fds[i] = -1;
-	if (!v->fds || !v->found || v->epoll < 0)
-		end_watch(w);
+	w->watched = epoll_array_new(w->nr);
 }
 
 /* The @i-th of the events that share a ring. @side: the ring for tasks and mappings */
@@ -118,25 +80,6 @@ static bool pass_over(struct waiting *w, size_t i)
 }
 
 /*
- * Let epoll(7) wait for the descriptor that is now the @i-th, instead of the one before. Return: 1: it is a new one;
- * 0: it is the same, or none; -errno
- */
-static int watch_one(struct waiting *w, size_t i)
-{
-	struct watched *v = w->watched;
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = i };
-
-	if (v->fds[i] == w->fds[i].fd)
-		return 0;
-	if (v->fds[i] >= 0)
-		epoll_ctl(v->epoll, EPOLL_CTL_DEL, v->fds[i], NULL);
-	v->fds[i] = w->fds[i].fd;
-	if (v->fds[i] < 0)
-		return 0;
-	return epoll_ctl(v->epoll, EPOLL_CTL_ADD, v->fds[i], &e) ? -errno : 1;
-}
-
-/*
  * If one of the descriptors cannot be watched, use poll(2) from now on.
  * Return: true: a ring may want to be read, but the wait will not show it. The kernel keeps one note for a ring that
  * wants to be read, and each poll of one of its events takes that note, also that of EPOLL_CTL_ADD. In some kernels
@@ -144,28 +87,13 @@ static int watch_one(struct waiting *w, size_t i)
  */
 static bool watch_all(struct waiting *w)
 {
-	bool added = false;
-	size_t i;
-	int rc = 0;
+	int rc = epoll_array_update(w->watched, w->fds, WAITING_OTHERS);
 
-	for (i = 0; rc >= 0 && i < w->nr; i++) {
-		rc = watch_one(w, i);
-		added |= rc > 0 && i >= WAITING_OTHERS;
+	if (rc < 0) {
+		epoll_array_free(w->watched);
+		w->watched = NULL;
 	}
-	if (rc < 0)
-		end_watch(w);
-	return added || rc < 0;
-}
-
-/* The result is in waiting.fds, as after poll(2). */
-static int wait_watched(struct waiting *w, int timeout_ms)
-{
-	struct watched *v = w->watched;
-	int i, n = epoll_wait(v->epoll, v->found, (int)w->nr, timeout_ms);
-
-	for (i = 0; i < n; i++)
-		w->fds[v->found[i].data.u64].revents = (short)v->found[i].events;
-	return n;
+	return rc;
 }
 
 int waiting_poll(struct waiting *w, int timeout_ms, bool *gone, struct err *err)
@@ -178,7 +106,7 @@ int waiting_poll(struct waiting *w, int timeout_ms, bool *gone, struct err *err)
 		w->fds[i].revents = 0;
 	if (ready)
 		timeout_ms = 0;
-	n = w->watched ? wait_watched(w, timeout_ms) : poll(w->fds, w->nr, timeout_ms);
+	n = w->watched ? epoll_array_wait(w->watched, w->fds, timeout_ms) : poll(w->fds, w->nr, timeout_ms);
 	if (n < 0 && errno != EINTR)
 		return err_sys(err, -errno, "cannot poll the perf events");
 	for (i = WAITING_OTHERS; i < w->nr; i++) {

@@ -17,7 +17,7 @@ struct waiting {
 	const struct events *ev;
 	struct pollfd *fds;
 	size_t nr;
-	struct watched *watched; /* NULL: poll(2) is used, see waiting_watch() */
+	struct epoll_array *watched; /* NULL: poll(2) is used, see waiting_watch() */
 	uint64_t began;          /* when the caller called waiting_begin(); for the caller only */
 };
 
