@@ -39,7 +39,7 @@ struct cgroup {
 	uint64_t walk_at; /* earliest time of the next walk, CLOCK_MONOTONIC */
 	bool cut;         /* the last walk was incomplete */
 	uint64_t missed;  /* see cgroup_missed() */
-	int refused;      /* -errno of the last failure to open a directory by its id, or to find the way up */
+	int refused;      /* -errno: why a directory could not be opened by its id, or its way up not be found */
 };
 
 /* The file handle of a cgroup's directory, see name_to_handle_at(2). */
@@ -252,34 +252,36 @@ int cgroup_fd(const struct cgroup *c)
 	return c->fd;
 }
 
-/* Look up an unknown id. Return: false: it is still unknown. */
-static bool look_for(struct cgroup *c, uint64_t id)
+/* Look up an unknown id. Return: 0; -errno: it is still unknown. */
+static int look_for(struct cgroup *c, uint64_t id)
 {
 	int fd = open_id(c, id), rc = fd < 0 ? fd : climb(c, fd);
 
-	if (!rc || is_nowhere(rc)) {
-		learn(c, id, false);
-		return true;
+	if (rc && !is_nowhere(rc)) {
+		if (now_ns() < c->walk_at)
+			return rc;
+		look_around(c);
+		if (!find_known(c, id) && c->cut)
+			return rc;
 	}
-	c->refused = rc;
-	if (now_ns() < c->walk_at)
-		return false;
-	look_around(c);
-	if (!find_known(c, id) && c->cut)
-		return false;
 	learn(c, id, false);
-	return true;
+	return 0;
 }
 
 bool cgroup_has(struct cgroup *c, uint64_t id)
 {
 	const struct known *k;
+	int rc;
 
 	if (!id)
 		return false;
 	k = find_known(c, id);
-	if (!k && !look_for(c, id))
+	rc = k ? 0 : look_for(c, id);
+	if (rc) {
 		c->missed++;
+		/* Of several causes, keep the one that has a remedy. */
+		c->refused = c->refused == -EPERM ? -EPERM : rc;
+	}
 	if (!k)
 		k = find_known(c, id);
 	return k && k->inside;

@@ -10,12 +10,12 @@
 static char *top;
 static char ours[128]; /* the path of this program's cgroup; "": none can be made */
 
-static bool no_handles; /* the kernel refuses to open handles */
+static int no_handles; /* errno of each open_by_handle_at(2); 0: it works */
 
 int open_by_handle_at(int mount, struct file_handle *handle, int flags)
 {
 	if (no_handles) {
-		errno = EPERM;
+		errno = no_handles;
 		return -1;
 	}
 	return (int)syscall(SYS_open_by_handle_at, mount, handle, flags);
@@ -23,7 +23,7 @@ int open_by_handle_at(int mount, struct file_handle *handle, int flags)
 
 static void setup(void)
 {
-	no_handles = false;
+	no_handles = 0;
 	top = unit_tmpdir();
 }
 
@@ -226,7 +226,7 @@ START_TEST(test_elsewhere)
 
 	if (!make_ours())
 		return;
-	no_handles = true;
+	no_handles = EPERM;
 	ck_assert_int_eq(cgroup_open(&c, ours, &err), 0);
 	do {
 		missed = nr_missed(c);
@@ -254,7 +254,7 @@ START_TEST(test_tree)
 
 	if (!mounted(root, sizeof(root)) || !make_ours())
 		return;
-	no_handles = _i;
+	no_handles = _i ? EPERM : 0;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		snprintf(path[i], sizeof(path[i]), "%s%s", ours, names[i]);
 	for (i = 1; i < 4; i++)
@@ -308,15 +308,42 @@ START_TEST(test_deep)
 
 	if (!make_ours())
 		return;
-	no_handles = _i;
+	no_handles = _i ? EPERM : 0;
 	ck_assert_int_eq(cgroup_open(&c, ours, &err), 0);
 	id = make_deep(ours);
 	ck_assert_int_eq(cgroup_has(c, id), !no_handles);
-	ck_assert_int_eq(cgroup_missed(c, &err), no_handles);
+	ck_assert_int_eq(cgroup_missed(c, &err), !!no_handles);
 	for (i = 1; i < (100 << 10) && !no_handles; i++)
 		ck_assert(!cgroup_has(c, UINT64_MAX - i));
 	ck_assert_int_eq(cgroup_has(c, id), !no_handles);
 	ck_assert_int_eq(unit_open_fds(), fds + 1);
+	cgroup_close(c);
+}
+END_TEST
+
+/* Of several causes, the warning names the one that has a remedy. */
+START_TEST(test_causes)
+{
+	static const struct {
+		int first, second, want;
+	} causes[] = {
+		{ EPERM, EMFILE, -EPERM }, { EMFILE, EPERM, -EPERM }, { EPERM, 0, -EPERM }, { EMFILE, ENFILE, -ENFILE }
+	};
+	struct cgroup *c;
+	struct err why;
+	uint64_t id;
+
+	if (!make_ours())
+		return;
+	ck_assert_int_eq(cgroup_open(&c, ours, &why), 0);
+	id = make_deep(ours);
+	no_handles = causes[_i].first;
+	ck_assert(!cgroup_has(c, id));
+	no_handles = causes[_i].second;
+	ck_assert_int_eq(cgroup_has(c, id), !no_handles);
+	ck_assert_int_eq(nr_missed(c), 1 + !!no_handles);
+	cgroup_missed(c, &why);
+	ck_assert_int_eq(why.code, causes[_i].want);
 	cgroup_close(c);
 }
 END_TEST
@@ -365,6 +392,7 @@ int main(void)
 	tcase_add_test(t, test_elsewhere);
 	tcase_add_loop_test(t, test_tree, 0, 2);
 	tcase_add_loop_test(t, test_deep, 0, 2);
+	tcase_add_loop_test(t, test_causes, 0, 4);
 	tcase_add_test(t, test_no_memory);
 	suite_add_tcase(s, t);
 	return unit_main(s);
