@@ -349,7 +349,7 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 static void print_unseen(FILE *out, const struct stats *b)
 {
 	if (b->reopened && b->switches_unseen <= b->intervals_lost / 2)
-		fprintf(out, "a CPU went offline and came back, and its switches could not be recorded.\n");
+		fprintf(out, "a CPU came online, and its first switches could not be recorded.\n");
 	else if (b->switches_unseen)
 		fprintf(out, "the kernel did not report some switches of their threads.\n");
 	else
