@@ -36,8 +36,8 @@ LIB_SRCS += \
 	core/cli/warnings.c \
 	core/events/attrs.c \
 	core/events/cpus.c \
-	core/events/event.c \
 	core/events/epoll_array.c \
+	core/events/event.c \
 	core/events/event_rings.c \
 	core/events/events.c \
 	core/events/followed.c \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/events/waiting.h"
+
 #include "core/events/epoll_array.h"
 
 #include <errno.h>
@@ -45,35 +46,26 @@ static int fd_at(const struct event_place *e, bool side, size_t i)
 	return side ? e->side.more[i - 1] : e->more[i - 1].fd;
 }
 
-/*
- * The event of a thread dies with the thread, while others still write to the same ring: poll the next one. -1: that
- * was the last.
- */
-static int other_fd(const struct event_place *e, bool side, int fd)
-{
-	size_t nr = 1 + (side ? e->side.nr_more : e->nr_more), i = 0;
-
-	while (i < nr && fd_at(e, side, i) != fd)
-		i++;
-	return i + 1 < nr ? fd_at(e, side, i + 1) : -1;
-}
-
 static bool is_dead(const struct pollfd *p)
 {
 	return p->revents & (POLLHUP | POLLERR | POLLNVAL);
 }
 
 /*
- * Stop polling a dead event, which would always be ready. All threads of a process may have ended: pass over all of
- * their events at once. Return: true: a CPU seems to have gone.
+ * Stop polling a dead event, which would always be ready. The event of a thread dies with the thread, while others
+ * still write to the same ring: poll the next one that lives. Return: true: there is none, a CPU seems to have gone.
  */
 static bool pass_over(struct waiting *w, size_t i)
 {
 	const struct event_place *e = &w->ev->places[i / 2];
+	bool side = i % 2;
+	size_t nr = 1 + (side ? e->side.nr_more : e->nr_more), k = 0;
 	struct pollfd *p = &w->fds[WAITING_OTHERS + i];
 
+	while (k < nr && fd_at(e, side, k) != p->fd)
+		k++;
 	do {
-		p->fd = other_fd(e, i % 2, p->fd);
+		p->fd = ++k < nr ? fd_at(e, side, k) : -1;
 		p->revents = 0;
 	} while (p->fd >= 0 && poll(p, 1, 0) > 0 && is_dead(p));
 	return p->fd < 0;

@@ -18,7 +18,7 @@ struct waiting {
 	struct pollfd *fds;
 	size_t nr;
 	struct epoll_array *watched; /* NULL: poll(2) is used, see waiting_watch() */
-	uint64_t began;          /* when the caller called waiting_begin(); for the caller only */
+	uint64_t began;              /* when the caller called waiting_begin(); for the caller only */
 };
 
 /**

@@ -107,7 +107,7 @@ int counting_start(struct session *s, struct err *err)
 	int rc = s->request.both ? 0 : start_counters(s, err);
 	size_t i;
 
-	for (i = 0; i < s->env.nr_counters; i++)
+	for (i = 0; !rc && i < s->env.nr_counters; i++)
 		if (s->env.counters[i].ops->first)
 			s->env.counters[i].ops->first->watch(s->env.counters[i].state);
 	if (!rc && s->env.source->start)
