@@ -279,7 +279,7 @@ bool cgroup_has(struct cgroup *c, uint64_t id)
 	rc = k ? 0 : look_for(c, id);
 	if (rc) {
 		c->missed++;
-		/* Of several causes, keep the one that has a remedy. */
+		/* The warning names one cause: prefer the one that has a remedy. */
 		c->refused = c->refused == -EPERM ? -EPERM : rc;
 	}
 	if (!k)

@@ -321,7 +321,7 @@ START_TEST(test_deep)
 }
 END_TEST
 
-/* Of several causes, the warning names the one that has a remedy. */
+/* The warning names the cause that has a remedy, also if another came later. */
 START_TEST(test_causes)
 {
 	static const struct {
