@@ -138,15 +138,19 @@ static int speedscope_row(struct report_output *o, const struct report_row *row)
 	size_t i;
 	int rc = find_comm(s, &row->comm, &frame);
 
+	if (rc)
+		return rc;
 	if (!s->in_profile)
 		begin_profile(s, o->out);
 	fprintf(o->out, "%s\n[%" PRIu32, s->nr_weights ? "," : "", frame);
-	for (i = 0; !rc && i < row->nr; i++) {
+	for (i = 0; i < row->nr; i++) {
 		rc = frame_table_add(&s->frames, row, i, &frame, &is_new);
+		if (rc)
+			return rc;
 		fprintf(o->out, ",%" PRIu32, frame);
 	}
 	putc_unlocked(']', o->out);
-	return rc ? rc : add_weight(s, row->value);
+	return add_weight(s, row->value);
 }
 
 static int speedscope_counts(struct report_output *o, const struct report_counts *counts)
