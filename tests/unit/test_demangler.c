@@ -230,8 +230,9 @@ START_TEST(test_bad_among_many)
 		names[i] = text[i];
 	}
 	demangler_read(d, names, nr, out);
+	/* Below valgrind, good ones, too, may take more CPU time than they have. */
 	for (i = 0; i < nr; i++)
-		ck_assert_int_eq(!out[i], i == nr / 2);
+		ck_assert(i == nr / 2 ? !out[i] : out[i] || unit_below_valgrind());
 }
 END_TEST
 
@@ -353,7 +354,7 @@ START_TEST(test_not_kept)
 {
 	const char *names[1000], *out[1000];
 	char text[1000][16];
-	size_t i, report;
+	size_t i, report, want;
 
 	for (report = 0; report < 7; report++) {
 		for (i = 0; i < ARRAY_SIZE(names); i++) {
@@ -365,7 +366,9 @@ START_TEST(test_not_kept)
 		demangler_renew(d);
 		demangler_read(d, names, ARRAY_SIZE(names), out);
 		/* 4 MiB each: in the fifth report more than 16 MiB are kept, and all of it is dropped. */
-		ck_assert_uint_eq(*nr_asked, (report == 4 ? 2 : 1) * ARRAY_SIZE(names));
+		want = (report == 4 ? 2 : 1) * ARRAY_SIZE(names);
+		/* Below valgrind, one that takes more CPU time than it has is asked for again. */
+		ck_assert(*nr_asked == want || (*nr_asked > want && unit_below_valgrind()));
 		demangler_renew(d);
 	}
 }
