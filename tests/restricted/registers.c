@@ -224,8 +224,8 @@ static uint64_t walk(const struct record *r, uint64_t sp, uint64_t fp, uint64_t 
 /* Move the callchain to memory with room for 128 addresses more. *@user: its user part. NULL: none, or too long. */
 static uint64_t *new_chain(struct record *r, uint64_t **user)
 {
-	static uint64_t chains[4096][256]; /* used in turn: a record waits for earlier ones of other rings, but not for
-					      so many */
+	/* Used in turn. On a slow host, more than 4,000 records may wait for earlier ones of other rings. */
+	static uint64_t chains[1 << 16][256];
 	static unsigned int next;
 	uint64_t nr, *old = user_part(r, &nr), head = r->sample.nr - nr, *chain = chains[next % ARRAY_SIZE(chains)];
 
