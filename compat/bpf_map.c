@@ -71,6 +71,9 @@ static int make_room(struct walk *w, uint32_t nr)
 	if (!values)
 		return -ENOMEM;
 	w->values = values;
+	/* valgrind 3.19 does not know that BPF_MAP_LOOKUP_BATCH writes to them. */
+	memset(keys, 0, nr * w->key_size);
+	memset(values, 0, nr * w->value_size);
 	w->nr = nr;
 	return 0;
 }
