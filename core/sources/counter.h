@@ -26,8 +26,8 @@ struct first_ops {
 	/*
 	 * Begin to report. Called when the events have just been enabled, and before start() of the source, which takes
 	 * long on a large host. The counter may count already (see its start()): it reports a process whose first
-	 * interval was before this call at the next one. The source's rings are mapped by then: if locked memory is limited, they get it first,
-	 * and the rings for these reports get the rest.
+	 * interval was before this call at the next one. The source's rings are mapped by then: if locked memory is
+	 * limited, they get it first, and the rings for these reports get the rest.
 	 */
 	void (*watch)(struct counter *c);
 
