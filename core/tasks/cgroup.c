@@ -280,7 +280,8 @@ bool cgroup_has(struct cgroup *c, uint64_t id)
 	if (rc) {
 		c->missed++;
 		/* The warning names one cause: prefer the one that has a remedy. */
-		c->refused = c->refused == -EPERM ? -EPERM : rc;
+		if (c->refused != -EPERM)
+			c->refused = rc;
 	}
 	if (!k)
 		k = find_known(c, id);

@@ -246,6 +246,17 @@ START_TEST(test_broken)
 }
 END_TEST
 
+/* Write @nr entries of 8 bytes that jump through @slot. */
+static void put_jumps(unsigned char *code, size_t nr, uint64_t slot)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		memcpy(code + 8 * i, JUMP NOP2, 8);
+		aim(code, 8 * i, slot);
+	}
+}
+
 /* Very many entries through one slot that has very many relocations: must be fast. */
 START_TEST(test_hard)
 {
@@ -263,11 +274,9 @@ START_TEST(test_hard)
 
 	ck_assert_ptr_nonnull(relas);
 	ck_assert_ptr_nonnull(code);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; i++)
 		relas[i] = (Elf64_Rela){ PLT_ADDR, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0 };
-		memcpy(code + 8 * i, JUMP NOP2, 8);
-		aim(code, 8 * i, PLT_ADDR);
-	}
+	put_jumps(code, nr, PLT_ADDR);
 	v[0].data = dynsym;
 	sections_build(&im, v, ARRAY_SIZE(v));
 	free(relas);
@@ -286,10 +295,7 @@ START_TEST(test_no_memory)
 	size_t nr, i, nameless = 0;
 	bool failed = true;
 
-	for (i = 0; i < NR; i++) {
-		memcpy(code + 8 * i, JUMP NOP2, 8);
-		aim(code, 8 * i, SLOT);
-	}
+	put_jumps(code, NR, SLOT);
 	build(".plt", code, sizeof(code), (Elf64_Rela){ SLOT, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0 },
 	      (Elf64_Rela){ 0 });
 	for (nr = 0; failed; nr++) {
