@@ -134,6 +134,18 @@ skip_all()
 	exit 0
 }
 
+# lacking NAME WHAT - skip the check NAME for something that no test can do without, and that hosts may lack: a program
+# that scripts/deps does not install, or a feature of the kernel or of the build. FORBID_SKIP=1 (tests/run) allows it.
+lacking()
+{
+	skip "$1" "lacking: $2"
+}
+
+lacking_all()
+{
+	skip_all "lacking: $1"
+}
+
 finish()
 {
 	echo "1..$nr_tests"
@@ -588,4 +600,4 @@ ended()
 }
 
 # A test may have a run() or a start() of its own, but not these.
-readonly -f ok not_ok skip finish is check refute part run_part parts_done
+readonly -f ok not_ok skip lacking finish is check refute part run_part parts_done
