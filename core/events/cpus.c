@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/base/saturate.h"
 #include "core/events/event.h"
+#include "core/events/followed.h"
 #include "core/events/place.h"
 #include "core/events/side_band.h"
 
@@ -229,6 +230,8 @@ int events_follow_cpus(struct events *ev, uint64_t now_ns, const struct events_h
 	uint64_t at;
 	int rc = 0, changed = 0;
 
+	if (ev->followed && followed_have_ended(ev->followed))
+		return 0;
 	/* Failing to read the list of CPUs is no reason to end the run. */
 	if (host_online_again(ev->request->host, &ev->online_fd, &online, err))
 		return 0;

@@ -105,7 +105,7 @@ static int open_all(struct events *ev, const struct cpu_list *online, struct err
 			return rc;
 		ev->nr_cpus += !rc && e->samples;
 	}
-	if (!ev->nr_cpus)
+	if (!ev->nr_cpus && !(ev->followed && followed_have_ended(ev->followed)))
 		return err_sys(err, -ENODEV, "cannot open perf event '%s' on any CPU", ev->types[ev->leads].name);
 	return 0;
 }

@@ -16,12 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_PASSES 16 /* over the threads; each but the last has found new ones */
 
 /* Descriptors that stay free for later: files of /proc and of processes. At most a quarter of all. */
 #define KEPT_FDS 32
+
+#define END_TRIES 200 /* of 5 ms: to free the memory of a process that is exiting may take a second */
 
 /*
  * A process whose threads are being followed. Threads that it creates inherit no events up to the id @none_until, and
@@ -57,6 +60,7 @@ struct followed {
 	size_t nr_refused;    /* threads of the user that may not be sampled */
 	size_t nr_no_room;    /* left out for lack of room; each pass counts anew */
 	size_t nr_unsure;     /* created while the events of their creator were opened; each pass counts anew */
+	bool have_ended;      /* the targets, before their events could be opened */
 	struct err no_events; /* why the last thread without events has none; code 0: all have some */
 };
 
@@ -517,6 +521,55 @@ static void limit_fds(struct followed *f)
 		f->end_fd = (int)(rl.rlim_cur - (rl.rlim_cur / 4 < KEPT_FDS ? rl.rlim_cur / 4 : KEPT_FDS));
 }
 
+static void begin(struct followed *f)
+{
+	forget(f);
+	limit_fds(f);
+	f->counting = true;
+	f->first = newest_id(f);
+}
+
+static bool have_ended(const struct followed *f, const struct filter *only)
+{
+	size_t i = 0;
+
+	while (i < only->nr && proc_ended(f->host, only->ids[i], !only->by_tid, 0))
+		i++;
+	return only->nr && i == only->nr;
+}
+
+/*
+ * No thread has events. If the kernel says that those of the targets are exiting, soon all have ended, or others have
+ * begun.
+ */
+static int await_end(struct walk *w)
+{
+	const struct timespec a_little = { .tv_nsec = 5 * 1000 * 1000 };
+	const struct filter *only = &w->ev->request->filter;
+	struct followed *f = w->f;
+	int rc = 0, i;
+
+	for (i = 0; i < END_TRIES && only->nr && !rc && !f->nr_open; i++) {
+		if (f->no_events.code && f->no_events.code != -ESRCH)
+			return 0;
+		f->have_ended = have_ended(f, only);
+		if (f->have_ended)
+			return 0;
+		nanosleep(&a_little, NULL);
+		begin(f);
+		rc = open_passes(w);
+	}
+	return rc;
+}
+
+static int tell_none(const struct followed *f, struct err *err)
+{
+	if (!f->no_events.code)
+		return err_set(err, -ESRCH, "there is no thread to sample");
+	*err = f->no_events;
+	return err->code;
+}
+
 /* Describe how many threads are left out, and why. */
 static void tell_unfollowed(const struct followed *f, struct err *why)
 {
@@ -551,29 +604,29 @@ int followed_open(struct events *ev, const struct cpu_list *online, struct err *
 	w.opened = calloc(ev->nr_places, sizeof(*w.opened));
 	if (!w.opened)
 		return err_sys(err, -ENOMEM, "cannot remember %zu events", ev->nr_places);
-	forget(f);
-	limit_fds(f);
+	begin(f);
 	/* A BPF program has room for notes only on CPUs that are online. */
 	if (!ev->has_notes && host_present_cpus(ev->request->host, &w.present, err))
 		w.present = (struct cpu_list){ 0 };
 	err->code = 0;
-	f->counting = true;
-	f->first = newest_id(f);
 	rc = open_passes(&w);
+	if (!rc && !f->nr_open)
+		rc = await_end(&w);
 	for (i = 0; i < ev->nr_places; i++)
 		ev->places[i].waits = ev->places[i].fd >= 0 && !cpu_list_has(online, ev->places[i].cpu);
 	free(w.opened);
 	cpu_list_release(&w.present);
-	if (!rc && !f->nr_open && f->no_events.code) {
-		*err = f->no_events;
-		rc = err->code;
-	} else if (!rc && !f->nr_open) {
-		rc = err_set(err, -ESRCH, "there is no thread to sample");
-	}
+	if (!rc && !f->nr_open && !f->have_ended)
+		rc = tell_none(f, err);
 	if (!rc)
 		err->code = 0;
 	tell_unfollowed(f, &ev->unfollowed);
 	return rc;
+}
+
+bool followed_have_ended(const struct followed *f)
+{
+	return f->have_ended;
 }
 
 void followed_describe(const struct followed *f, char *buf, size_t size)

@@ -30,6 +30,8 @@ struct birth {
 
 static struct {
 	pid_t foreign[8], gone[8];
+	int exiting; /* the gone threads are still exiting so many times; later @then applies */
+	enum { THEN_ENDED = 1, THEN_OTHERS } then;
 	int nr_fds; /* so many events can be opened; then the answer is @full */
 	int full;
 	bool endless; /* whenever a thread has its events, a new one without events is created */
@@ -140,6 +142,25 @@ static bool is_in(const pid_t *list, pid_t tid)
 	return false;
 }
 
+static void tell_state(pid_t pid, char state)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%d (a) %c 1 0 0 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0\n", pid, state);
+	put(text, "%d/stat", pid);
+}
+
+static int refuse_exiting(pid_t tid)
+{
+	if (kernel.exiting && !--kernel.exiting) {
+		if (kernel.then == THEN_ENDED)
+			tell_state(tid, 'Z');
+		else if (kernel.then == THEN_OTHERS)
+			add_thread(tid, tid + 1, 1, getuid());
+	}
+	return fake_refuse(-ESRCH);
+}
+
 static void give_birth(pid_t tid, int cpu)
 {
 	const struct birth *b;
@@ -196,7 +217,7 @@ int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 		return fake_refuse(-EINVAL);
 	switches = of_switches(attr);
 	if (is_in(kernel.gone, pid) || (switches && is_in(kernel.gone_switches, pid)))
-		return fake_refuse(-ESRCH);
+		return refuse_exiting(pid);
 	if (is_in(kernel.foreign, pid) || (switches && is_in(kernel.foreign_switches, pid)))
 		return fake_refuse(-EACCES);
 	if (cpu >= 0 && (cpu == kernel.offline || (switches && cpu == kernel.offline_switches)))
@@ -322,6 +343,45 @@ START_TEST(test_nobody)
 	ck_assert_int_eq(follow(&err), _i ? -EACCES : -ESRCH);
 	ck_assert_str_eq(err.msg, _i ? "cannot open perf event 'cpu-clock' of thread 100 on CPU 0: Permission denied"
 				     : "there is no thread to sample");
+}
+END_TEST
+
+/* A target that exits while its events are opened has ended, or has other threads. */
+static const struct {
+	int exiting, then; /* as in kernel */
+	bool by_tid;
+	int rc;
+	const char *with_events;
+	bool ended;
+} exits[] = {
+	{ 1, THEN_ENDED, false, 0, "", true },      { 1, THEN_ENDED, true, 0, "", true },
+	{ 4, THEN_ENDED, false, 0, "", true },      { 4, THEN_ENDED, true, 0, "", true },
+	{ 4, THEN_OTHERS, false, 0, "101", false }, { 0, 0, false, -ESRCH, "", false },
+	{ 0, 0, true, -ESRCH, "", false },
+};
+
+START_TEST(test_exiting)
+{
+	const struct events_hooks hooks = { 0 };
+	pid_t id = 100;
+	struct err err;
+
+	add_ours(100);
+	tell_state(100, 'R');
+	kernel.gone[0] = 100;
+	kernel.exiting = exits[_i].exiting;
+	kernel.then = exits[_i].then;
+	req.filter.ids = &id;
+	req.filter.nr = 1;
+	req.filter.by_tid = exits[_i].by_tid;
+	ck_assert_msg(follow(&err) == exits[_i].rc, "%s", err.msg);
+	ck_assert_str_eq(with_events(), exits[_i].with_events);
+	ck_assert_int_eq(followed_have_ended(ev.followed), exits[_i].ended);
+	if (exits[_i].rc)
+		ck_assert_str_eq(err.msg, "cannot open perf event 'cpu-clock' of thread 100 on CPU 0: No such process");
+	if (exits[_i].ended) /* no CPU was offline when the run began */
+		ck_assert_int_eq(events_follow_cpus(&ev, 0, &hooks, &err), 0);
+	ck_assert_int_eq(ev.refused.code, 0);
 }
 END_TEST
 
@@ -460,6 +520,7 @@ static void ask_for(bool by_tid)
 	for (i = 0; i < ARRAY_SIZE(pids); i++) {
 		add_thread(pids[i], pids[i], 1, OTHERS); /* the kernel decides whether these may be sampled */
 		add_thread(pids[i], pids[i] + 1, 0, 0);
+		tell_state(pids[i], 'R');
 	}
 	add_ours(400);
 	req.filter.ids = pids;
@@ -894,6 +955,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_user, 0, 8);
 	tcase_add_loop_test(tc, test_nobody, 0, 2);
+	tcase_add_loop_test(tc, test_exiting, 0, ARRAY_SIZE(exits));
 	tcase_add_loop_test(tc, test_foreign, 0, ARRAY_SIZE(abroad));
 	tcase_add_loop_test(tc, test_coming, 0, ARRAY_SIZE(comings));
 	tcase_add_test(tc, test_endless);
