@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,17 +292,20 @@ static int set_comm(struct parse *p, const struct opt *opt, const char *value)
 	return opt_set_text(p, opt, value);
 }
 
-static int refuse_missing(const struct parse *p, const char *text, const char *kind)
+static int refuse_missing(const struct parse *p, pid_t id, const char *text, const char *kind)
 {
 	char self[PATH_MAX];
 
 	snprintf(self, sizeof(self), "%s/self", p->host->proc);
 	if (access(self, F_OK))
 		return opt_refuse(p, text, "cannot be looked up without /proc");
+	if (!kill(id, 0) || errno == EPERM)
+		return opt_refuse(p, text, "cannot be looked up: /proc does not show it (see hidepid in proc(5))");
 	return opt_refuse(p, text, "no such %s", kind);
 }
 
-static int check_task(const struct parse *p, pid_t id, bool is_tid)
+/* @by_tid: the letter of an option that takes threads; 0: there is none. */
+static int check_task(const struct parse *p, pid_t id, bool is_tid, char by_tid)
 {
 	uint64_t effective = privileges_lend(); /* /proc may hide processes of other users */
 	bool found;
@@ -314,10 +318,12 @@ static int check_task(const struct parse *p, pid_t id, bool is_tid)
 	if (found)
 		return 0;
 	if (is_tid)
-		return refuse_missing(p, text, "thread");
+		return refuse_missing(p, id, text, "thread");
+	if (tgid && by_tid)
+		return opt_refuse(p, text, "is a thread of process %d (use -%c)", tgid, by_tid);
 	if (tgid)
-		return opt_refuse(p, text, "is a thread of process %d (use -%c)", tgid, p->table->tid);
-	return refuse_missing(p, text, "process");
+		return opt_refuse(p, text, "is a thread of process %d (use its id)", tgid);
+	return refuse_missing(p, id, text, "process");
 }
 
 /* Parse the id at *@s, which ends at a comma or at the end of @value. */
@@ -398,7 +404,7 @@ int opt_check_tasks(struct parse *p)
 	int rc = 0;
 
 	for (i = 0; i < p->o->nr_pids && !rc; i++)
-		rc = check_task(p, p->o->pids[i], p->o->filter.by_tid);
+		rc = check_task(p, p->o->pids[i], p->o->filter.by_tid, p->table->tid);
 	return rc;
 }
 
@@ -437,7 +443,7 @@ static int set_mntns(struct parse *p, const struct opt *opt, const char *value)
 
 static int check_mntns(struct parse *p)
 {
-	return check_task(p, p->o->groups.mntns_of, false);
+	return check_task(p, p->o->groups.mntns_of, false, 0);
 }
 
 static int check_cgroup(struct parse *p)

@@ -165,8 +165,9 @@ static int make_body(struct reports *r, struct err *err)
 static int agree_on_unit(struct reports *r, enum report_unit unit, const char *name, struct err *err)
 {
 	if (r->unit_known && r->unit != unit)
-		return err_set(err, -EINVAL, "'%s' counts %s, but the files before it count %s", name,
-			       report_unit_name(unit), report_unit_name(r->unit));
+		return err_set(err, -EINVAL, "'%s' counts %s, but %s %s", name, report_unit_name(unit),
+			       r->options->input ? "the files before it count" : "this run counts",
+			       report_unit_name(r->unit));
 	r->unit_known = true;
 	r->unit = unit;
 	return 0;

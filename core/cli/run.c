@@ -163,14 +163,15 @@ static int run_recording(struct reports *reports, const struct options *o, struc
 }
 
 /*
- * Opened files must not get the numbers 0, 1 or 2: a warning would go to the report, or the report to an event. Open
- * for reading, so that writing a report to a closed stdout still fails. In a command, these descriptors are closed
- * again.
+ * Opened files must not get the numbers 0, 1 or 2: a warning would go to the report, or the report to an event. Reading
+ * a closed stdin, or writing a report to a closed stdout, still fails. In a command, these descriptors are closed again.
  */
 static void fill_standard_fds(void)
 {
 	int fd;
 
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		open("/dev/null", O_WRONLY | O_CLOEXEC);
 	do
 		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && fd <= STDERR_FILENO);
