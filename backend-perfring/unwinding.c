@@ -7,6 +7,7 @@
 #include "backend-perfring/unwinders.h"
 #include "core/arch/arch.h"
 #include "core/base/clock.h"
+#include "core/base/err.h"
 #include "core/base/faults.h"
 #include "core/base/saturate.h"
 #include "core/host/kernel.h"
@@ -92,9 +93,11 @@ static const struct mapping *find_mapping(void *ctx, uint64_t addr)
 static struct rules *find_rules(void *ctx, const struct mapping *m)
 {
 	struct unwinding *u = ctx;
+	int rc;
+	struct rules *rules = rule_files_find(u->files, u->pid, m, &rc);
 
-	struct rules *rules = rule_files_find(u->files, u->pid, m, NULL);
-
+	if (descriptors_ran_out(rc))
+		fault(rc);
 	/* A compiler at run time may make code in any mapping without a usable path, also of memfd_create(2). */
 	if (!rules && u->env->jitdumps && !mapped_file_has_path(m->file))
 		rules = made_rules_of(u->env->jitdumps, u->pid);

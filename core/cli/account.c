@@ -316,8 +316,8 @@ static void print_incomplete(FILE *out, const struct stats *b, uint64_t all)
 	else if (by_registers > by_code)
 		fprintf(out, "the kernel did not report all registers of tasks in system calls");
 	else
-		fprintf(out, "their code has neither unwind rules nor frame pointers, its file was removed or "
-			     "replaced, or it ran on another stack");
+		fprintf(out, "their code has neither unwind rules nor frame pointers, its file was removed, "
+			     "replaced or not read, or it ran on another stack");
 	fprintf(out, " (see UNWINDING in profile(8)).\n");
 }
 

@@ -351,7 +351,7 @@ static const struct {
 	  &ring,
 	  { .unwound = { [UNWOUND_ROOT] = 94, [UNWOUND_NO_RULES] = 4, [UNWOUND_BAD] = 2, [UNWOUND_UNKNOWN] = 4 } },
 	  "WARNING: 10 of 104 user stacks are incomplete: their code has neither unwind rules nor frame pointers, its "
-	  "file was removed or replaced, or it ran on another stack (see UNWINDING in profile(8)).\n" },
+	  "file was removed, replaced or not read, or it ran on another stack (see UNWINDING in profile(8)).\n" },
 	{ TOOL_PROFILE,
 	  &ring,
 	  { .unwound = { [UNWOUND_ROOT] = 93, [UNWOUND_BAD] = 5, [UNWOUND_UNKNOWN] = 5, [UNWOUND_PROBED] = 7 } },

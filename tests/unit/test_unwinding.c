@@ -458,6 +458,24 @@ START_TEST(test_unknown_process)
 }
 END_TEST
 
+/* A stack whose rules cannot be read for lack of descriptors is counted as such, each time. */
+START_TEST(test_no_descriptors)
+{
+	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
+	rlim_t before = unit_leave_files(0);
+
+	sample_in(0, 500, 500, &c);
+	sample_in(0, 500, 500, &c);
+	unit_limit_files(before);
+	assert_unwound(0, UNWOUND_NO_RULES, 2);
+	ck_assert_uint_eq(rig.sink.unwinders.nr_faults, 2);
+	ck_assert_int_eq(rig.sink.unwinders.fault, -EMFILE);
+	sample_in(1, 500, 500, &c);
+	assert_unwound(1, UNWOUND_ROOT, 1);
+	ck_assert_uint_eq(rig.sink.unwinders.nr_faults, 2);
+}
+END_TEST
+
 /* Without unwinding, a copy is ignored. */
 START_TEST(test_off)
 {
@@ -1510,6 +1528,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_dying, 0, ARRAY_SIZE(dying));
 	tcase_add_test(tc, test_sets);
 	tcase_add_test(tc, test_unknown_process);
+	tcase_add_test(tc, test_no_descriptors);
 	tcase_add_test(tc, test_off);
 	tcase_add_test(tc, test_deep);
 	tcase_add_loop_test(tc, test_needed, 0, ARRAY_SIZE(stacks));
