@@ -5,6 +5,7 @@
 #include "core/base/printable.h"
 #include "core/events/event_rings.h"
 #include "core/tasks/comm.h"
+#include "core/tasks/command.h"
 #include "core/tasks/proc.h"
 
 #include <inttypes.h>
@@ -54,14 +55,19 @@ static struct text quoted(const char *name)
 	return t;
 }
 
-/* The targets of a run with -p, -L, -t or a command. */
+/*
+ * The targets of a run with -p, -L, -t or a command. While the command runs, only the CPU time of its first process is
+ * known.
+ */
 static struct text targets(const struct empty *e)
 {
+	struct command *c = e->s->request.command;
 	const struct options *o = e->o;
 	struct text t;
 
 	if (!o->nr_pids)
-		snprintf(t.s, sizeof(t.s), "the command");
+		snprintf(t.s, sizeof(t.s), "%s",
+			 c && !command_ended(c) ? "the first process of the command" : "the command");
 	else if (o->nr_pids == 1)
 		snprintf(t.s, sizeof(t.s), "%s %d", o->filter.by_tid ? "TID" : "PID", o->pids[0]);
 	else
@@ -248,6 +254,7 @@ static bool by_run(struct empty *e)
 {
 	const struct text who = targets(e), ran = time_text(e->s->ran_ns);
 	uint64_t period;
+	bool user_only;
 
 	if (!e->s->ran_known)
 		return false;
@@ -260,7 +267,12 @@ static bool by_run(struct empty *e)
 	if (e->s->ran_ns < period)
 		return because(e, "%s ran for %s, less than the %s from one sample to the next", who.s, ran.s,
 			       time_text(period).s);
-	if (events_attr(&e->s->events)->exclude_kernel)
+	user_only = events_attr(&e->s->events)->exclude_kernel;
+	/* Each thread has events of its own, which begin with it. */
+	if (e->s->events.followed)
+		return because(e, "%s ran for %s, and samples are taken only of %sthreads that run for %s or more",
+			       who.s, ran.s, user_only ? "user code of " : "", time_text(period).s);
+	if (user_only)
 		return because(e, "%s ran for %s, and only user code is sampled", who.s, ran.s);
 	return because(e, "%s ran for %s, but not when samples were taken", who.s, ran.s);
 }
