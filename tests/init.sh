@@ -134,8 +134,8 @@ skip_all()
 	exit 0
 }
 
-# lacking NAME WHAT - skip the check NAME for something that no test can do without, and that hosts may lack: a program
-# that scripts/deps does not install, or a feature of the kernel or of the build. FORBID_SKIP=1 (tests/run) allows it.
+# lacking NAME WHAT - skip the check NAME, which needs something that a host may lack: a program that scripts/deps does
+# not install, or a feature of the kernel or of the build. FORBID_SKIP=1 (tests/run) allows it.
 lacking()
 {
 	skip "$1" "lacking: $2"

@@ -5,7 +5,6 @@
 #include "core/base/printable.h"
 #include "core/events/event_rings.h"
 #include "core/tasks/comm.h"
-#include "core/tasks/command.h"
 #include "core/tasks/proc.h"
 
 #include <inttypes.h>
@@ -55,19 +54,14 @@ static struct text quoted(const char *name)
 	return t;
 }
 
-/*
- * The targets of a run with -p, -L, -t or a command. While the command runs, only the CPU time of its first process is
- * known.
- */
+/* The targets of a run with -p, -L, -t or a command; those that ran for session.ran_ns. */
 static struct text targets(const struct empty *e)
 {
-	struct command *c = e->s->request.command;
 	const struct options *o = e->o;
 	struct text t;
 
 	if (!o->nr_pids)
-		snprintf(t.s, sizeof(t.s), "%s",
-			 c && !command_ended(c) ? "the first process of the command" : "the command");
+		snprintf(t.s, sizeof(t.s), "%sthe command", e->s->ran_first ? "the first process of " : "");
 	else if (o->nr_pids == 1)
 		snprintf(t.s, sizeof(t.s), "%s %d", o->filter.by_tid ? "TID" : "PID", o->pids[0]);
 	else
@@ -270,7 +264,9 @@ static bool by_run(struct empty *e)
 	user_only = events_attr(&e->s->events)->exclude_kernel;
 	/* Each thread has events of its own, which begin with it. */
 	if (e->s->events.followed)
-		return because(e, "%s ran for %s, and samples are taken only of %sthreads that run for %s or more",
+		return because(e,
+			       "%s ran for %s, and samples are taken only of %sthreads that may be sampled and run for "
+			       "%s or more",
 			       who.s, ran.s, user_only ? "user code of " : "", time_text(period).s);
 	if (user_only)
 		return because(e, "%s ran for %s, and only user code is sampled", who.s, ran.s);

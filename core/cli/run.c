@@ -163,8 +163,9 @@ static int run_recording(struct reports *reports, const struct options *o, struc
 }
 
 /*
- * Opened files must not get the numbers 0, 1 or 2: a warning would go to the report, or the report to an event. Reading
- * a closed stdin, or writing a report to a closed stdout, still fails. In a command, these descriptors are closed again.
+ * Opened files must not get the numbers 0, 1 or 2: a warning would go to the report, or the report to an event. A
+ * closed stdin is opened for writing, and a closed stdout for reading, so that their use still fails. In a command,
+ * these descriptors are closed again.
  */
 static void fill_standard_fds(void)
 {

@@ -230,6 +230,7 @@ int events_follow_cpus(struct events *ev, uint64_t now_ns, const struct events_h
 	uint64_t at;
 	int rc = 0, changed = 0;
 
+	/* No CPU has events, though none was offline. */
 	if (ev->followed && followed_have_ended(ev->followed))
 		return 0;
 	/* Failing to read the list of CPUs is no reason to end the run. */

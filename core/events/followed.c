@@ -539,8 +539,8 @@ static bool have_ended(const struct followed *f, const struct filter *only)
 }
 
 /*
- * No thread has events. If the kernel says that those of the targets are exiting, soon all have ended, or others have
- * begun.
+ * No thread has events. If the kernel says that those of the targets are exiting, soon the targets have ended, or have
+ * other threads.
  */
 static int await_end(struct walk *w)
 {
@@ -549,11 +549,11 @@ static int await_end(struct walk *w)
 	struct followed *f = w->f;
 	int rc = 0, i;
 
-	for (i = 0; i < END_TRIES && only->nr && !rc && !f->nr_open; i++) {
-		if (f->no_events.code && f->no_events.code != -ESRCH)
-			return 0;
+	for (i = 0; i < END_TRIES && !rc && !f->nr_open; i++) {
 		f->have_ended = have_ended(f, only);
 		if (f->have_ended)
+			f->nr_no_room = f->nr_unsure = 0;
+		if (f->have_ended || !only->nr || f->no_events.code != -ESRCH)
 			return 0;
 		nanosleep(&a_little, NULL);
 		begin(f);

@@ -32,12 +32,16 @@ void followed_free(struct followed *f);
  * Threads that end meanwhile are left out. If all processes of the user are followed, threads that may not be sampled
  * are left out, too. If file descriptors run out, the other threads are left out, and @ev->unfollowed counts them.
  * Return: 0: there are events, or followed_have_ended(); -ENOENT: the threads would have to be listed, but /proc is of
- * another PID namespace; -ESRCH: there is no thread; -errno: a thread of the command, -p or -L may not be sampled, no event could be opened, or there is no
- * memory. The caller closes the events that were opened, and may then call this again.
+ * another PID namespace; -ESRCH: there is no thread; -errno: a thread of the command, -p or -L may not be sampled, no
+ * event could be opened, or there is no memory. The caller closes the events that were opened, and may then call this
+ * again.
  */
 int followed_open(struct events *ev, const struct cpu_list *online, struct err *err);
 
-/** followed_have_ended() - the processes or threads that were selected ended while followed_open() looked them up. */
+/**
+ * followed_have_ended() - true if followed_open() opened no events because all processes or threads that were selected
+ * had ended before it could.
+ */
 bool followed_have_ended(const struct followed *f);
 
 /** followed_describe() - write half a line about how many threads are followed. */

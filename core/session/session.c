@@ -596,6 +596,7 @@ static void account_cpu_time(struct session *s)
 		s->ran_known = true;
 	} else if (c) {
 		s->ran_known = !proc_cpu_ns(s->request.host, command_pid(c), true, &s->ran_ns);
+		s->ran_first = true;
 	}
 }
 

@@ -59,6 +59,7 @@ struct session {
 	uint64_t cpus_at;     /* when to look next which CPUs are online */
 
 	bool ran_known;  /* @ran_ns is known */
+	bool ran_first;  /* it is that of the first process of the command, which had not ended */
 	uint64_t ran_ns; /* CPU time of the targets in the run, or of the command and its children that it waited for */
 	uint64_t command_ns;  /* CPU time of the command if its threads were followed until it ended; otherwise 0 */
 	uint64_t followed_ns; /* how long the command's threads ran with events on them, also in the kernel */

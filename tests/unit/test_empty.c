@@ -259,18 +259,26 @@ START_TEST(test_user_code)
 	text = explained(&o, &s, &total);
 	ck_assert_str_eq(text, "profile: 0 samples: PID 5000001 ran for 50.0 ms, and only user code is sampled\n");
 	free(text);
+	o.nr_pids = 0;
+	s.ran_first = true;
+	text = explained(&o, &s, &total);
+	ck_assert_str_eq(text,
+			 "profile: 0 samples: the first process of the command ran for 50.0 ms, and only user code "
+			 "is sampled\n");
+	free(text);
+	o.nr_pids = 1;
 	s.events.followed = (struct followed *)&o;
 	text = explained(&o, &s, &total);
 	ck_assert_str_eq(
 		text,
 		"profile: 0 samples: PID 5000001 ran for 50.0 ms, and samples are taken only of user code of threads "
-		"that run for 20.0 ms or more\n");
+		"that may be sampled and run for 20.0 ms or more\n");
 	free(text);
 	s.events.attrs[EVENT_SAMPLES].exclude_kernel = 0;
 	text = explained(&o, &s, &total);
-	ck_assert_str_eq(
-		text, "profile: 0 samples: PID 5000001 ran for 50.0 ms, and samples are taken only of threads that run "
-		      "for 20.0 ms or more\n");
+	ck_assert_str_eq(text,
+			 "profile: 0 samples: PID 5000001 ran for 50.0 ms, and samples are taken only of threads that "
+			 "may be sampled and run for 20.0 ms or more\n");
 	free(text);
 }
 END_TEST

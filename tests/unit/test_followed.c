@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <time.h>
 
 enum { MAX_FDS = 256, MAX_OPENED = 4096, CPUS = 3 };
 
@@ -30,8 +31,9 @@ struct birth {
 
 static struct {
 	pid_t foreign[8], gone[8];
-	int exiting; /* the gone threads are still exiting so many times; later @then applies */
-	enum { THEN_ENDED = 1, THEN_OTHERS } then;
+	int exiting; /* after so many waits @then applies to thread 100, which was exiting; 0: never */
+	enum { THEN_ENDED = 1, THEN_OTHERS, THEN_REUSED } then;
+	int waits;
 	int nr_fds; /* so many events can be opened; then the answer is @full */
 	int full;
 	bool endless; /* whenever a thread has its events, a new one without events is created */
@@ -150,15 +152,20 @@ static void tell_state(pid_t pid, char state)
 	put(text, "%d/stat", pid);
 }
 
-static int refuse_exiting(pid_t tid)
+/* The wait for processes that are exiting. */
+int nanosleep(const struct timespec *ts, struct timespec *left)
 {
-	if (kernel.exiting && !--kernel.exiting) {
-		if (kernel.then == THEN_ENDED)
-			tell_state(tid, 'Z');
-		else if (kernel.then == THEN_OTHERS)
-			add_thread(tid, tid + 1, 1, getuid());
-	}
-	return fake_refuse(-ESRCH);
+	(void)ts;
+	(void)left;
+	if (++kernel.waits != kernel.exiting)
+		return 0;
+	if (kernel.then == THEN_ENDED)
+		tell_state(100, 'Z');
+	else if (kernel.then == THEN_OTHERS)
+		add_thread(100, 101, 1, getuid());
+	else
+		kernel.foreign[0] = 100, kernel.gone[0] = 0;
+	return 0;
 }
 
 static void give_birth(pid_t tid, int cpu)
@@ -217,7 +224,7 @@ int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 		return fake_refuse(-EINVAL);
 	switches = of_switches(attr);
 	if (is_in(kernel.gone, pid) || (switches && is_in(kernel.gone_switches, pid)))
-		return refuse_exiting(pid);
+		return fake_refuse(-ESRCH);
 	if (is_in(kernel.foreign, pid) || (switches && is_in(kernel.foreign_switches, pid)))
 		return fake_refuse(-EACCES);
 	if (cpu >= 0 && (cpu == kernel.offline || (switches && cpu == kernel.offline_switches)))
@@ -346,42 +353,54 @@ START_TEST(test_nobody)
 }
 END_TEST
 
-/* A target that exits while its events are opened has ended, or has other threads. */
+/* A target that is exiting when its events are to be opened has ended soon, or has other threads. */
 static const struct {
 	int exiting, then; /* as in kernel */
-	bool by_tid;
+	bool had_ended, by_tid;
+	size_t nr_pids;
 	int rc;
 	const char *with_events;
 	bool ended;
+	int waits;
 } exits[] = {
-	{ 1, THEN_ENDED, false, 0, "", true },      { 1, THEN_ENDED, true, 0, "", true },
-	{ 4, THEN_ENDED, false, 0, "", true },      { 4, THEN_ENDED, true, 0, "", true },
-	{ 4, THEN_OTHERS, false, 0, "101", false }, { 0, 0, false, -ESRCH, "", false },
-	{ 0, 0, true, -ESRCH, "", false },
+	{ 0, 0, true, false, 1, 0, "", true, 0 },
+	{ 0, 0, true, true, 1, 0, "", true, 0 },
+	{ 3, THEN_ENDED, false, false, 1, 0, "", true, 3 },
+	{ 3, THEN_ENDED, false, true, 1, 0, "", true, 3 },
+	{ 3, THEN_OTHERS, false, false, 1, 0, "101", false, 3 },
+	{ 3, THEN_REUSED, false, false, 1, -EACCES, "", false, 3 },
+	{ 0, 0, false, false, 1, -ESRCH, "", false, 200 },
+	{ 0, 0, false, true, 1, -ESRCH, "", false, 200 },
+	/* of two, one does not end */
+	{ 0, 0, true, false, 2, -ESRCH, "", false, 200 },
 };
 
 START_TEST(test_exiting)
 {
 	const struct events_hooks hooks = { 0 };
-	pid_t id = 100;
+	const pid_t ids[] = { 100, 200 };
 	struct err err;
 
 	add_ours(100);
-	tell_state(100, 'R');
-	kernel.gone[0] = 100;
+	add_ours(200);
+	tell_state(100, exits[_i].had_ended ? 'Z' : 'R');
+	tell_state(200, 'R');
+	memcpy(kernel.gone, ids, sizeof(ids));
 	kernel.exiting = exits[_i].exiting;
 	kernel.then = exits[_i].then;
-	req.filter.ids = &id;
-	req.filter.nr = 1;
+	req.filter.ids = ids;
+	req.filter.nr = exits[_i].nr_pids;
 	req.filter.by_tid = exits[_i].by_tid;
 	ck_assert_msg(follow(&err) == exits[_i].rc, "%s", err.msg);
 	ck_assert_str_eq(with_events(), exits[_i].with_events);
 	ck_assert_int_eq(followed_have_ended(ev.followed), exits[_i].ended);
-	if (exits[_i].rc)
-		ck_assert_str_eq(err.msg, "cannot open perf event 'cpu-clock' of thread 100 on CPU 0: No such process");
+	ck_assert_int_eq(kernel.waits, exits[_i].waits);
+	if (exits[_i].rc == -ESRCH)
+		ck_assert_ptr_nonnull(strstr(err.msg, "00 on CPU 0: No such process"));
 	if (exits[_i].ended) /* no CPU was offline when the run began */
 		ck_assert_int_eq(events_follow_cpus(&ev, 0, &hooks, &err), 0);
 	ck_assert_int_eq(ev.refused.code, 0);
+	ck_assert_int_eq(ev.unfollowed.code, 0);
 }
 END_TEST
 
