@@ -6,6 +6,7 @@
 #include "core/cli/backends.h"
 #include "core/cli/messages.h"
 #include "core/events/event_rings.h"
+#include "core/host/causes.h"
 #include "core/host/host.h"
 #include "core/host/kernel.h"
 #include "core/tasks/cgroup.h"
@@ -82,6 +83,20 @@ void tell_of_events(const struct options *o, const struct session *s, const stru
 		fprintf(stderr, "%s of events that it does not describe (%" PRIu64 ")", i ? "," : "",
 			r->undescribed_samples);
 	fputc('\n', stderr);
+}
+
+static void warn_of_faults(const struct session *s)
+{
+	const struct unwinders_notes *u = &s->sink.unwinders;
+	struct cause cause;
+	struct err why;
+
+	if (!u->nr_faults)
+		return;
+	cause_of_files(s->request.host, u->fault, &cause);
+	cause_err(&why, u->fault, &cause, "unwind rules could not be read for at least %" PRIu64 " user stacks",
+		  u->nr_faults);
+	fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 }
 
 static void warn_of_damage(const struct recording *r, const char *name)
@@ -168,9 +183,7 @@ void warn_of_run(const struct options *o, const struct session *s, const struct 
 			warning_word(stderr), total->stats.hidden, counted(o));
 	if (s->sink.unwinders.failed.code)
 		fprintf(stderr, "%s%s.\n", warning_word(stderr), s->sink.unwinders.failed.msg);
-	if (s->sink.unwinders.nr_faults)
-		fprintf(stderr, "%sunwind rules could not be read for at least %" PRIu64 " user stacks: %s\n",
-			warning_word(stderr), s->sink.unwinders.nr_faults, strerror(-s->sink.unwinders.fault));
+	warn_of_faults(s);
 	if (symbols_kernel_hidden(symbols, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_kernel_withheld(symbols, &why))

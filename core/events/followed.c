@@ -7,6 +7,7 @@
 #include "core/events/event.h"
 #include "core/events/perf_events.h"
 #include "core/events/side_band.h"
+#include "core/host/causes.h"
 #include "core/tasks/comm.h"
 #include "core/tasks/proc.h"
 
@@ -571,22 +572,20 @@ static int tell_none(const struct followed *f, struct err *err)
 }
 
 /* Describe how many threads are left out, and why. */
-static void tell_unfollowed(const struct followed *f, struct err *why)
+static void tell_unfollowed(const struct followed *f, const struct host *host, struct err *why)
 {
 	size_t out = f->nr_no_room + f->nr_unsure;
-	struct rlimit rl;
+	struct cause cause;
 
 	why->code = 0;
 	if (!out)
 		return;
+	cause_of_files(host, f->full, &cause);
 	if (!f->full)
 		err_set(why, -EAGAIN, "%zu of %zu threads are not followed: they were created while events were opened",
 			out, f->nr_open + out);
-	else if (f->full == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
-		err_set(why, f->full, "%zu of %zu threads are not followed: RLIMIT_NOFILE is %llu", out,
-			f->nr_open + out, (unsigned long long)rl.rlim_cur);
 	else
-		err_sys(why, f->full, "%zu of %zu threads are not followed", out, f->nr_open + out);
+		cause_err(why, f->full, &cause, "%zu of %zu threads are not followed", out, f->nr_open + out);
 }
 
 int followed_open(struct events *ev, const struct cpu_list *online, struct err *err)
@@ -620,7 +619,7 @@ int followed_open(struct events *ev, const struct cpu_list *online, struct err *
 		rc = tell_none(f, err);
 	if (!rc)
 		err->code = 0;
-	tell_unfollowed(f, &ev->unfollowed);
+	tell_unfollowed(f, ev->request->host, &ev->unfollowed);
 	return rc;
 }
 

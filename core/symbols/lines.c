@@ -430,7 +430,7 @@ static const char *reason(int rc)
 bool lines_skipped(const struct lines *l, struct err *why)
 {
 	if (l->off_rc)
-		err_set(why, l->off_rc, "debug information was not read any more: %s", reason(l->off_rc));
+		err_set(why, l->off_rc, "some debug information was not read: %s", reason(l->off_rc));
 	else if (l->nr_skipped)
 		err_set(why, l->skipped_rc, "the debug information of %zu files was not read: %s", l->nr_skipped,
 			reason(l->skipped_rc));

@@ -13,6 +13,7 @@
 #include "core/files/elf.h"
 #include "core/files/file_cache.h"
 #include "core/files/mapped_files.h"
+#include "core/host/causes.h"
 #include "core/symbols/demangler.h"
 #include "core/symbols/jitdumps.h"
 #include "core/symbols/kernel_names.h"
@@ -25,7 +26,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /*
@@ -415,6 +415,7 @@ static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 	return 0;
 }
 
+/* NULL: the code says it. */
 static const char *skip_reason(int rc)
 {
 	switch (rc) {
@@ -423,22 +424,24 @@ static const char *skip_reason(int rc)
 	case -ECANCELED:
 		return "a signal left no time for them";
 	default:
-		return strerror(-rc);
+		return NULL;
 	}
 }
 
 bool symbols_skipped(const struct symbols *s, struct err *why)
 {
-	struct rlimit rl;
+	const char *reason = skip_reason(s->skipped_rc);
+	struct cause cause;
 
 	if (!s->max_skipped)
 		return false;
-	if (s->skipped_rc == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
-		err_set(why, -EMFILE, "the symbols or unwind rules of %zu files were not read: RLIMIT_NOFILE is %llu",
-			s->max_skipped, (unsigned long long)rl.rlim_cur);
-	else
+	cause_of_files(s->debug.mapped->host, s->skipped_rc, &cause);
+	if (reason)
 		err_set(why, s->skipped_rc, "the symbols or unwind rules of %zu files were not read: %s",
-			s->max_skipped, skip_reason(s->skipped_rc));
+			s->max_skipped, reason);
+	else
+		cause_err(why, s->skipped_rc, &cause, "the symbols or unwind rules of %zu files were not read",
+			  s->max_skipped);
 	return true;
 }
 

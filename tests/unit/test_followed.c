@@ -649,10 +649,10 @@ static const struct {
 	const char *says;
 } fewer[] = {
 	{ 18, -EMFILE, "100 101 200 201 300 301", NULL },
-	{ 17, -EMFILE, "100 101 200 201 300", "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
-	{ 15, -EMFILE, "100 101 200 201 300", "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
-	{ 14, -EMFILE, "100 101 200 201", "2 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
-	{ 3, -EMFILE, "100", "5 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 17, -EMFILE, "100 101 200 201 300", "1 of 6 threads are not followed: Too many open files (RLIMIT_NOFILE is 256)" },
+	{ 15, -EMFILE, "100 101 200 201 300", "1 of 6 threads are not followed: Too many open files (RLIMIT_NOFILE is 256)" },
+	{ 14, -EMFILE, "100 101 200 201", "2 of 6 threads are not followed: Too many open files (RLIMIT_NOFILE is 256)" },
+	{ 3, -EMFILE, "100", "5 of 6 threads are not followed: Too many open files (RLIMIT_NOFILE is 256)" },
 	{ 14, -ENFILE, "100 101 200 201", "2 of 6 threads are not followed: Too many open files in system" },
 	{ 2, -EMFILE, NULL,
 	  "cannot open perf event 'cpu-clock' of thread 100 on CPU 2: Too many open files "
@@ -841,12 +841,12 @@ static const struct {
 	const char *says;
 } fewer_joined[] = {
 	{ 36, -EMFILE, "100 101 200 201 300 301", 6, NULL },
-	{ 35, -EMFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 35, -EMFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: Too many open files (RLIMIT_NOFILE is 256)" },
 	{ 34, -ENFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: Too many open files in system" },
-	{ 31, -EMFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
-	{ 30, -EMFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
-	{ 29, -EMFILE, "100 101 200 201", 4, "2 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
-	{ 6, -EMFILE, "100", 1, "5 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 31, -EMFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: Too many open files (RLIMIT_NOFILE is 256)" },
+	{ 30, -EMFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: Too many open files (RLIMIT_NOFILE is 256)" },
+	{ 29, -EMFILE, "100 101 200 201", 4, "2 of 6 threads are not followed: Too many open files (RLIMIT_NOFILE is 256)" },
+	{ 6, -EMFILE, "100", 1, "5 of 6 threads are not followed: Too many open files (RLIMIT_NOFILE is 256)" },
 	{ 5, -EMFILE, NULL, 0, JOINED("100") "2: Too many open files (RLIMIT_NOFILE is 256)" },
 	{ 4, -EMFILE, NULL, 0,
 	  "cannot open perf event 'cpu-clock' of thread 100 on CPU 2: Too many open files "

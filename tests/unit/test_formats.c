@@ -906,6 +906,7 @@ static const struct {
 	{ &report_json, &report_json, false },     { &report_json, &report_json, true },
 	{ &report_html, &report_html, false },     { &report_html, &report_html, true },
 	{ &report_json, &report_text, false },     { &report_json, &report_speedscope, false },
+	{ &report_json, &report_top, false },
 };
 
 START_TEST(test_no_memory)
