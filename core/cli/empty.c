@@ -244,47 +244,78 @@ static bool by_limits(struct empty *e)
 }
 
 /* The task ran. If it had intervals, they would be in the report, or counted as lost, open or outside the limits. */
-static bool by_run(struct empty *e)
+static bool by_stay(struct empty *e)
 {
-	const struct text who = targets(e), ran = time_text(e->s->ran_ns);
-	uint64_t period;
-	bool user_only;
-
-	if (!e->s->ran_known)
-		return false;
-	if (!e->o->sampling.event)
-		return because(e, "%s did not leave its CPU and come back", who.s);
-	if (!event_is_clock(e->o->sampling.event))
-		return because(e, "%s ran for %s, and the event %s did not occur often enough", who.s, ran.s,
-			       e->o->sampling.event->name);
-	period = events_period_ns(&e->s->request.sampling);
-	if (e->s->ran_ns < period)
-		return because(e, "%s ran for %s, less than the %s from one sample to the next", who.s, ran.s,
-			       time_text(period).s);
-	user_only = events_attr(&e->s->events)->exclude_kernel;
-	/* Each thread has events of its own, which begin with it. */
-	if (e->s->events.followed)
-		return because(e,
-			       "%s ran for %s, and samples are taken only of %sthreads that may be sampled and run for "
-			       "%s or more",
-			       who.s, ran.s, user_only ? "user code of " : "", time_text(period).s);
-	if (user_only)
-		return because(e, "%s ran for %s, and only user code is sampled", who.s, ran.s);
-	return because(e, "%s ran for %s, but not when samples were taken", who.s, ran.s);
+	return e->s->ran_known && !e->o->sampling.event &&
+	       because(e, "%s did not leave its CPU and come back", targets(e).s);
 }
 
-static bool by_rate(struct empty *e)
+/* For the causes below: the targets ran, and they or all tasks were to be sampled. */
+static bool ran(const struct empty *e)
 {
-	uint64_t period;
+	return e->s->ran_known && e->o->sampling.event;
+}
 
-	if (!e->o->sampling.event || e->b->taken)
+/* Between two samples of a clock; 0: the event is no clock, or is none. */
+static uint64_t period_ns(const struct empty *e)
+{
+	const struct event_type *event = e->o->sampling.event;
+
+	return event && event_is_clock(event) ? events_period_ns(&e->s->request.sampling) : 0;
+}
+
+static bool user_only(const struct empty *e)
+{
+	return events_attr(&e->s->events)->exclude_kernel;
+}
+
+static bool by_rare_event(struct empty *e)
+{
+	const struct event_type *event = e->o->sampling.event;
+
+	if (!event || event_is_clock(event))
 		return false;
-	if (!event_is_clock(e->o->sampling.event))
-		return because(e, "the event %s did not occur often enough", e->o->sampling.event->name);
-	period = events_period_ns(&e->s->request.sampling);
-	return e->total->sampled_ns < period &&
+	if (ran(e))
+		return because(e, "%s ran for %s, and the event %s did not occur often enough", targets(e).s,
+			       time_text(e->s->ran_ns).s, event->name);
+	return !e->b->taken && because(e, "the event %s did not occur often enough", event->name);
+}
+
+static bool by_short_run(struct empty *e)
+{
+	return ran(e) && e->s->ran_ns < period_ns(e) &&
+	       because(e, "%s ran for %s, less than the %s from one sample to the next", targets(e).s,
+		       time_text(e->s->ran_ns).s, time_text(period_ns(e)).s);
+}
+
+/* Without the right to sample whole CPUs, each thread has events of its own, which begin with it. */
+static bool by_short_threads(struct empty *e)
+{
+	return ran(e) && e->s->events.followed &&
+	       because(e,
+		       "%s ran for %s, and samples are taken only of %sthreads that may be sampled and run for %s or "
+		       "more",
+		       targets(e).s, time_text(e->s->ran_ns).s, user_only(e) ? "user code of " : "",
+		       time_text(period_ns(e)).s);
+}
+
+static bool by_kernel_code(struct empty *e)
+{
+	return ran(e) && user_only(e) &&
+	       because(e, "%s ran for %s, and only user code is sampled", targets(e).s, time_text(e->s->ran_ns).s);
+}
+
+static bool by_moment(struct empty *e)
+{
+	return ran(e) &&
+	       because(e, "%s ran for %s, but not when samples were taken", targets(e).s, time_text(e->s->ran_ns).s);
+}
+
+static bool by_short_sampling(struct empty *e)
+{
+	return !e->b->taken && e->total->sampled_ns < period_ns(e) &&
 	       because(e, "sampling lasted %s, less than the %s from one sample to the next",
-		       time_text(e->total->sampled_ns).s, time_text(period).s);
+		       time_text(e->total->sampled_ns).s, time_text(period_ns(e)).s);
 }
 
 static bool by_user(struct empty *e)
@@ -296,8 +327,9 @@ static bool by_user(struct empty *e)
 
 /* The first cause that applies is printed. */
 static bool (*const causes[])(struct empty *e) = {
-	by_recording, by_end_of_targets, by_sleep,   by_name, by_cgroup, by_idle_cpus, by_open_intervals,
-	by_limits,    by_loss,           by_filters, by_run,  by_rate,   by_user,
+	by_recording,      by_end_of_targets, by_sleep,       by_name,    by_cgroup,         by_idle_cpus,
+	by_open_intervals, by_limits,         by_loss,        by_filters, by_stay,           by_rare_event,
+	by_short_run,      by_short_threads,  by_kernel_code, by_moment,  by_short_sampling, by_user,
 };
 
 bool empty_is(const struct account *total)
