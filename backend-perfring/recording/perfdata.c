@@ -314,7 +314,7 @@ static int find_next(struct perfdata *pd, bool tail, struct err *err)
 	uint64_t at = source_at(s);
 	size_t held = w->at - w->held;
 	/* Compressed records have any size; the size of the kernel's is a multiple of 8. */
-	size_t step = pd->file.header.compression ? 1 : sizeof(uint64_t);
+	size_t step = file_may_be_compressed(&pd->file) ? 1 : sizeof(uint64_t);
 	bool ended = tail;
 	int rc;
 

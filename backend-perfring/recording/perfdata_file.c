@@ -104,6 +104,11 @@ static int read_feature(struct perfdata_file *f, unsigned int feature, struct fi
 	return rc ? file_fail(f, rc, err) : 0;
 }
 
+static bool has_feature(const struct file_header *head, unsigned int feature)
+{
+	return head->features[feature / 64] >> feature % 64 & 1;
+}
+
 /* A table of the features' sections is behind the data, with an entry for each bit that is set in the header. */
 static int read_features(struct perfdata_file *f, struct err *err)
 {
@@ -122,7 +127,7 @@ static int read_features(struct perfdata_file *f, struct err *err)
 	if (rc)
 		return file_fail(f, rc, err);
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		if (!(f->head.features[i / 64] >> i % 64 & 1))
+		if (!has_feature(&f->head, i))
 			continue;
 		rc = header_feature_wanted(i) ? read_feature(f, i, table[at], err) : 0;
 		if (rc)
@@ -161,6 +166,11 @@ static int read_file_header(struct perfdata_file *f, uint64_t size, struct err *
 		return err_set(err, rc, "%s is a stream, and its data begin too late to be read from one (use a file)",
 			       f->name);
 	return rc ? file_fail(f, rc, err) : 0;
+}
+
+bool file_may_be_compressed(const struct perfdata_file *f)
+{
+	return f->header.compression || has_feature(&f->head, FEATURE_COMPRESSED);
 }
 
 int file_check_compression(const struct perfdata_file *f, struct err *err)

@@ -47,6 +47,12 @@ void file_close(struct perfdata_file *f);
  */
 int file_late_features(struct perfdata_file *f, struct err *err);
 
+/**
+ * file_may_be_compressed() - true if compressed records were found, or the header announces them. In a pipe, the
+ * method is known only at the end.
+ */
+bool file_may_be_compressed(const struct perfdata_file *f);
+
 /** file_check_compression() - check that this build can decompress the data. Return: 0 or -ENOTSUP, described. */
 int file_check_compression(const struct perfdata_file *f, struct err *err);
 

@@ -426,6 +426,25 @@ START_TEST(changed_file_through_pipe)
 }
 END_TEST
 
+/* Compressed records have any size: behind damage, the next one begins at any byte, however the recording comes. */
+START_TEST(damaged_at_odd_place)
+{
+	const struct perf_event_header last = { 79, 0, 21 };
+	struct seen s;
+
+	make_file();
+	memmove(image.bytes + DATA + 19, image.bytes + DATA + 16, 5 * 16);
+	memset(image.bytes + DATA, 0, 19);
+	memcpy(image.bytes + DATA + 99, &last, sizeof(last));
+	s = read_image(_i ? STREAM : REGULAR);
+	ck_assert_int_eq(s.rc, 0);
+	ck_assert_uint_eq(s.records, 5);
+	ck_assert_uint_eq(s.counts.damaged, 1);
+	ck_assert_uint_eq(s.counts.damaged_at, DATA);
+	ck_assert_uint_eq(s.counts.left_out, 19);
+}
+END_TEST
+
 /* Read all without a check in between. Return: 0 or -errno. */
 static int read_quietly(struct err *err)
 {
@@ -1145,6 +1164,7 @@ int main(void)
 	tcase_add_loop_test(c, described_by_place, 0, ARRAY_SIZE(described_again));
 	tcase_add_loop_test(c, changed_file, 0, ARRAY_SIZE(changed));
 	tcase_add_loop_test(c, changed_file_through_pipe, 0, ARRAY_SIZE(changed));
+	tcase_add_loop_test(c, damaged_at_odd_place, 0, 2);
 	tcase_add_loop_test(c, no_memory, 0, 2);
 	tcase_add_test(c, unknown_compression);
 	tcase_add_loop_test(c, cut_file, 0, 4);
